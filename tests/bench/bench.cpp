@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// execcred-bench: what one run of a program costs, as a ratio to the cheapest program there is.
+// execcred-bench: measures the cost of one run of a program, as a ratio to an empty C program.
 //
-// Ratios, because they say the same on a fast and on a slow machine. Every round runs every program
-// once, in a random order, so that other load of the machine affects all equally. scripts/bench
-// builds the programs and their input, calls this, and has its JSON shown.
+// Ratios are the same on a fast and on a slow machine. Every round runs every program once, in a
+// random order, so that other load of the machine affects all equally. scripts/bench builds the
+// programs and their input, runs execcred-bench, and shows its JSON as tables.
 #include <algorithm>
 #include <cstdlib>
 #include <random>
@@ -27,7 +27,7 @@ Outcome run_or_fail(const Subject& subject, Capture capture) {
 
 void run_rounds(std::vector<Subject*>& subjects, int rounds) {
   for (const Subject* subject : subjects) drop_from_page_cache(subject->command.argv[0]);
-  // The first run of each shows its complaints, the next ones warm caches and branch predictors.
+  // The first run of each shows its stderr; the next ones warm up caches and branch predictors.
   for (const Subject* subject : subjects) run_or_fail(*subject, Capture::out_loudly);
   const int warm_up = std::max(3, rounds / 20);
   std::mt19937 random(std::random_device{}());
@@ -57,7 +57,7 @@ Figures figures_of(const Subject& subject) {
   figures.wall_lower_quartile_us = quantile(subject.outcomes, &Outcome::wall_us, 1);
   figures.cpu_us = quantile(subject.outcomes, &Outcome::cpu_us, 2);
   figures.page_faults = quantile(subject.outcomes, &Outcome::page_faults, 2);
-  // A plugin's cache now and then asks its provider again; if that is due, it is done by this run.
+  // A plugin may have to renew its cached credential. If that is due, this run does it.
   run_or_fail(subject, Capture::out);
   for (int i = 0; i < 5; ++i) {
     figures.rss_kb = std::max(figures.rss_kb, peak_rss_kb(subject.command));

@@ -36,7 +36,7 @@ void run_at_once(const Command& command, int execs) {
       ++started;
     } else {
       const Exited exited = wait_for_any();
-      // The output of a plugin fits in a pipe, so none waits for its reader.
+      // The output of a plugin fits into a pipe, so no process waits for its reader.
       read_to_end(alive.at(exited.pid).output);
       alive.erase(exited.pid);
       must_succeed(command, exited.wait_status);
@@ -45,9 +45,9 @@ void run_at_once(const Command& command, int execs) {
 }
 
 std::optional<long> sum_of_pss_kb(const Command& command) {
-  run_sequentially(command, 1);  // none of those held has to fill or renew a cache
+  run_sequentially(command, 1);  // so that the held processes do not fill or renew a cache
   std::vector<pid_t> held;
-  // A program with threads may end on one that is not traced, and so unseen.
+  // A program with threads may end in a thread that is not traced, and so is not held.
   for (int tries = 0; tries < 4 * kAtOnce && held.size() < kAtOnce; ++tries) {
     if (const auto pid = hold_at_exit(command)) held.push_back(*pid);
   }

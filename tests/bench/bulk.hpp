@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What many runs of a program cost: one after another, many at a time, and the memory of those that
-// are alive at once, who share what they have of their file.
+// The cost of many runs of a program: one after another, many at a time, and the memory of many
+// processes that run at once and share the pages of their file.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ constexpr int kAtOnce = 16;
 
 struct Bulk {
   double sequential_s = 0;
-  double at_once_s = 0;            // kAtOnce of them at any time
-  std::optional<long> pss_sum_kb;  // of kAtOnce processes, all held as they exit
+  double at_once_s = 0;            // with kAtOnce processes at any time
+  std::optional<long> pss_sum_kb;  // of kAtOnce processes, all stopped as they exit
 };
 
-// Every program's runs are split into slices that take turns, in an order that is shuffled each
-// time, so that other load of the machine affects all equally.
+// The runs of every program are split into slices. The slices of all programs alternate in a random
+// order, so that other load of the machine affects all equally.
 std::vector<Bulk> run_bulk(const std::vector<Command>& commands, int execs);
 
 }  // namespace bench

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws what scripts/bench --json printed: chart.py REPORT >CHART.svg
+"""Draws the output of scripts/bench --json: chart.py REPORT >CHART.svg
 
-A bar for each program's wall time, as a multiple of the empty C program's. The scale is
-logarithmic, because the programs lie two orders of magnitude apart. A reader's dark mode counts.
+A bar shows each program's wall time, as a multiple of the empty C program's. The scale is
+logarithmic, because the programs differ by two orders of magnitude. Supports dark mode.
 """
 import json
 import math
@@ -11,8 +11,8 @@ import sys
 from xml.sax.saxutils import escape
 
 WIDTH = 880
-RIGHT = 170  # room behind the longest bar, for its figures
-LETTER = 6.3  # of a usual width
+RIGHT = 170  # space after the longest bar, for its figures
+LETTER = 6.3  # an average width
 LINE = 22
 BAR = 13
 TOP = 86
@@ -44,7 +44,7 @@ STYLE = """
 
 
 class Scale:
-    """From a ratio to a place on the page, between the ticks around all ratios."""
+    """Converts a ratio to a position on the page. The ticks enclose all ratios."""
 
     def __init__(self, rows):
         ratios = [row["wallRatio"] for row in rows]
@@ -61,7 +61,7 @@ class Scale:
 
 
 def sections(rows):
-    """Headings and their rows; a plugin stands below the program that it is compared with."""
+    """Headings and their rows. A plugin is below the program that it is compared with."""
     yield "Programs that do nothing", [row for row in rows if row["kind"] == "floor"]
     peers = [row for row in rows if row["kind"] == "peer"]
     names = {peer["name"] for peer in peers}
@@ -107,7 +107,7 @@ def grid(scale, bottom):
 
 
 def bars(rows, scale):
-    """The bars below their headings, and where they end."""
+    """The bars with their headings, and the position where they end."""
     marks, y = [], TOP + 4
     for heading, members in sections(rows):
         if not members:

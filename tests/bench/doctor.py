@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""execcred doctor of many clusters beside xargs, which runs the same plugin as often.
+"""Compares execcred doctor for many clusters with xargs, which runs the same plugin as often.
 
     doctor.py --bin DIR [--clusters N] [--parallel P] [--rounds R]
 
-Every cluster is on a port that nobody listens on, so that what is measured is the plugin's runs and
-doctor's own work: N of each, then N/2 of doctor's, interleaved, R times. With --no-request nothing is
-asked. `execcred --version` is started beside them. Prints one JSON object: medians, the peak of doctor's
-memory, and the goals that were missed.
+No server listens on the port of the clusters, so this measures the plugin's runs and doctor's own
+work: N runs of both, then N/2 of doctor, interleaved, R times. With --no-request doctor sends no
+request. `execcred --version` is measured too. Prints one JSON object: medians, the peak of doctor's
+memory, and the missed goals.
 """
 
 import argparse
@@ -22,11 +22,11 @@ SERVER = "https://127.0.0.1:1"
 VERSION = "client.authentication.k8s.io/v1"
 EXEC_INFO = {"apiVersion": VERSION, "kind": "ExecCredential",
              "spec": {"interactive": False, "cluster": {"server": SERVER}}}
-# The exit code for connect-refused: all clusters fail, and may work later.
+# The exit code for connect-refused. All clusters fail with this cause.
 UNAVAILABLE = 3
-# In each round.
+# Runs of execcred --version in each round.
 VERSION_RUNS = 50
-# Goals: the times of xargs, MB, doctor's time of N over that of N/2, milliseconds.
+# Upper bounds: time relative to xargs, MB, time for N relative to N/2, milliseconds.
 GOALS = {"times_xargs": 1.2, "rss_mb": 150, "times_half": 2.2, "version_ms": 3}
 
 
@@ -42,7 +42,7 @@ def write_list(path, count):
 
 
 def write_input(folder, plugin, count):
-    """The token, the mapping, both lists, and a line for each of xargs's runs."""
+    """Writes the token, the mapping, both lists, and a line for each run by xargs."""
     token = folder / "token"
     token.write_text("opaque", encoding="utf-8")
     token.chmod(0o600)
@@ -56,7 +56,7 @@ def write_input(folder, plugin, count):
 
 
 def run(arguments, expected, read=os.devnull):
-    """Seconds, the peak RSS in MB and the CPU seconds of a program whose output goes nowhere."""
+    """Seconds, the peak RSS in MB and the CPU seconds of a program. Its output is dropped."""
     environment = {"PATH": os.environ["PATH"], "KUBERNETES_EXEC_INFO": json.dumps(EXEC_INFO)}
     files = [(os.POSIX_SPAWN_OPEN, 0, str(read), os.O_RDONLY, 0),
              (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),

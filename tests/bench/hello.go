@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The floor of the plugins that are written in Go.
+// The minimum cost of a plugin that is written in Go.
 package main
 
 import "fmt"

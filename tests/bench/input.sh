@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The input of execcred-token-file from a client and from the kubelet, at its usual size. Sourced.
+# The input that execcred-token-file gets from a client and the kubelet, with usual sizes. Sourced.
 
-# Also the API server's issuer, and so the audience of tokens that ask for none.
+# The API server's issuer. It is also the audience of tokens that are requested without one.
 INPUT_AUDIENCE=https://kubernetes.default.svc.cluster.local
 INPUT_HOST=member-1.fleet.example.com
 
@@ -15,7 +15,7 @@ make_key_pair() {
     -keyout "$1.key" -out "$1.crt" 2>/dev/null
 }
 
-# service_account_token KEY: an RS256 token with the claims of a TokenRequest, good for an hour.
+# service_account_token KEY: an RS256 token with the claims of a TokenRequest, valid for an hour.
 service_account_token() {
   local now signed
   now=$(date +%s)
@@ -28,7 +28,7 @@ service_account_token() {
   printf '%s.%s' "$signed" "$(printf %s "$signed" | openssl dgst -sha256 -sign "$1" -binary | base64url)"
 }
 
-# project_token DIR TOKEN: DIR/token as in a projected volume, behind the ..data symlink.
+# project_token DIR TOKEN: writes DIR/token as in a projected volume, with the symbolic link ..data.
 project_token() {
   local payload
   payload=..$(date -u +%Y_%m_%d_%H_%M_%S).$RANDOM

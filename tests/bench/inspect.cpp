@@ -28,8 +28,8 @@ std::string between(const std::string& text, std::string_view open, std::string_
   return text.substr(start + open.size(), end - start - open.size());
 }
 
-// Reads `openat(3</dir>, "name", …) = 4</dir/name>`: the path as the kernel resolved it when the
-// call succeeded, else as it was asked for.
+// Reads `openat(3</dir>, "name", …) = 4</dir/name>`. If the call succeeded, the path is the one
+// that the kernel resolved, otherwise the requested one.
 Opened parse_open(const std::string& line) {
   const auto result = std::min(line.rfind(") = "), line.size());
   if (line.find("= -1 ", result) == std::string::npos && result < line.size()) {
@@ -44,8 +44,8 @@ Opened parse_open(const std::string& line) {
   return {path, between(line.substr(result) + " ", "= -1 ", " ")};
 }
 
-// The call of one line of strace's output, without the `[pid 7]` of a program with threads;
-// empty for signals, for the second half of an interrupted call, and for the program's own words.
+// The call in one line of strace's output, without the `[pid 7]` of a program with threads. Empty
+// for signals, for the second half of an interrupted call, and for the program's own output.
 std::string call_of(const std::string& line) {
   size_t start = 0;
   if (line.starts_with("[pid ")) start = line.find("] ") + 2;
@@ -58,7 +58,7 @@ std::string call_of(const std::string& line) {
 }
 
 std::optional<long> collected_by_callgrind(const Command& command) {
-  // The sum is on stderr, so no output file is wanted: a program may forbid itself to write any.
+  // The sum is on stderr. There is no output file, because a program may forbid itself to write.
   const auto outcome =
       run(prefixed({"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"}, command),
           Capture::err);
@@ -72,7 +72,7 @@ std::optional<long> collected_by_callgrind(const Command& command) {
 
 std::optional<long> count_instructions(const Command& command) {
   if (const auto count = collected_by_callgrind(command)) return count;
-  // Callgrind may abort on the signals by which Go preempts its goroutines.
+  // Callgrind may abort on the signals that Go sends to preempt its goroutines.
   Command without_signals = command;
   without_signals.env.emplace_back("GODEBUG=asyncpreemptoff=1");
   return collected_by_callgrind(without_signals);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program does, as far as it is the same on every machine: instructions, system calls,
-// files opened, size. Each figure is taken in a run of its own, never in a timed one.
+// Figures that are the same on every machine: instructions, system calls, opened files, size. Each
+// is measured in a separate run, which is not timed.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ struct SystemCalls {
 };
 std::optional<SystemCalls> trace_system_calls(const Command& command);
 
-// The size in bytes that `strip` leaves of an ELF file.
+// The size in bytes of an ELF file after `strip`.
 std::optional<long> stripped_size(const std::string& path);
 
 }  // namespace bench

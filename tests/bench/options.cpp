@@ -34,7 +34,7 @@ Of the program before:
 The programs get PATH, HOME and KUBERNETES_EXEC_INFO, and no other variable.
 )";
 
-// A client's preparation before its first run of the plugin.
+// Finds the program once, as a client does before its first run of a plugin.
 std::string find_in_path(const std::string& program) {
   if (program.find('/') != std::string::npos) return program;
   const char* variable = std::getenv("PATH");
@@ -121,7 +121,7 @@ int parse_count(const std::string& name, const std::string& value, int least) {
   return *count;
 }
 
-// The subject that an option is about: the last one so far.
+// The subject to which an option applies: the last one so far.
 Subject& last(Options& options, const std::string& option) {
   if (options.subjects.empty()) fail(option + " stands before any program");
   return options.subjects.back();

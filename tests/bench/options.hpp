@@ -26,7 +26,7 @@ struct Options {
   std::string repeat_with = "execcred-bench";
 };
 
-// Ends the program on --help and on mistakes.
+// Ends the program on --help and on errors.
 Options parse_options(const std::vector<std::string>& args);
 
 }  // namespace bench

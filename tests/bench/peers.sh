@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034,SC2153,SC2154
-# The rows of scripts/bench --peers: programs that plugins replace, and the plugins that ask the
-# same server for the same thing. Sourced after rows.sh; the parts are those of tests/e2e.
+# The rows of scripts/bench --peers: programs that plugins replace, and the plugins that send the same
+# request to the same server. Sourced after rows.sh. tests/e2e builds the programs.
 
 # The namespace of the Secrets, and of the account that may get them.
 FLEET=fleet-system
-# As those of rows.sh.
+# Limits, as in rows.sh.
 HUB_LIMITS=$MAX_RSS,timesLessCpu=4,timesLessMemory=5
 JWT_LIMITS=$MAX_RSS,timesLessCpu=15
 
@@ -23,20 +23,20 @@ add_peers() {
   add_eks_peer
 }
 
-# version_of ENTRY NAME: of an entry of the cache, which is called NAME-VERSION-HASH.
+# version_of ENTRY NAME: prints the version of a cache entry, which is called NAME-VERSION-HASH.
 version_of() {
   local version=${1##*/"$2"-}
   echo "${version%-*}"
 }
 
-# Rows in the place of those that only a peer's server can answer.
+# Rows that replace those that need a peer or its server.
 without_peers() {
   missing_row "static-secret, hub's Secret over TLS" "needs a kube-apiserver: --peers"
   missing_row "programs that plugins replace" "--peers builds and measures them"
 }
 
-# --- execcred-static-secret, and what cluster-inventory-api's secretreader does, with the same
-# client-go (tests/e2e/peers/secretreader): both read the same Secret of the same kube-apiserver.
+# --- execcred-static-secret, and cluster-inventory-api's secretreader with the same client-go
+# (tests/e2e/peers/secretreader): both read the same Secret from the same kube-apiserver.
 
 add_hub() {
   local name
@@ -54,8 +54,8 @@ add_hub() {
 
 admin() { timeout 60 kubectl --kubeconfig "$cluster/admin.kubeconfig" "$@"; }
 
-# One Secret with the token for the cluster of the exec info, an account that may get it, and the
-# account's kubeconfig, as a pod's would be.
+# Makes a Secret with the token for the cluster of the exec info, a ServiceAccount that may get it, and
+# a kubeconfig for this ServiceAccount, as in a pod.
 make_hub() {
   cluster_start "$cluster"
   admin create namespace "$FLEET"
@@ -76,10 +76,10 @@ make_hub() {
     >"$input/hub.json"
 }
 
-# --- execcred-spiffe and "spire-agent api fetch", which a script around it takes the token from.
+# --- execcred-spiffe and "spire-agent api fetch", from which a wrapper script takes the token.
 
 add_spire() {
-  # What tests/e2e/lib/spire.sh is made for is a suite.
+  # tests/e2e/lib/spire.sh needs the variable of a suite.
   SUITE_DIR=$input
   # shellcheck source=tests/e2e/lib/spire.sh
   . "$E2E_DIR/lib/spire.sh"
@@ -88,7 +88,7 @@ add_spire() {
   spire_start
   registered bench -selector "unix:uid:$(id -u)" -dns bench.example.org
   spire_agent_start
-  # The entry has to reach the agent.
+  # The entry reaches the agent after a while.
   wait_until 30 spire_agent api fetch jwt -audience k8s || fail "the agent gives no identity"
   local fetch=("$E2E_SPIRE/spire-agent" api fetch) name
   name="spire-agent $(version_of "$E2E_SPIRE" spire) api fetch"
@@ -103,8 +103,8 @@ add_spire() {
   against "$name x509 (Go)"
 }
 
-# --- execcred-aws and aws-iam-authenticator: both sign an EKS token by the keys in the environment,
-# and ask nobody.
+# --- execcred-aws and aws-iam-authenticator: both sign an EKS token with the keys in the environment,
+# without a request.
 
 build_eks_peer() {
   local module=peers/eks

@@ -35,8 +35,8 @@ int dev_null() {
   return kFd;
 }
 
-// posix_spawn, because it shares the parent's memory until the exec: the parent's size does
-// not show in the child's figures.
+// posix_spawn, because it shares the parent's memory until the exec. So the parent's size does not
+// change the child's figures.
 pid_t spawn(const Command& command, Capture capture, int pipe_end) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -146,8 +146,8 @@ std::optional<long> memory_field_kb(pid_t pid, const std::string& file, const st
   return std::nullopt;
 }
 
-// Not rusage's ru_maxrss: after a vfork it starts at the size of the parent, which is larger
-// than a small static program. So the program is stopped as it exits, and asked for its peak.
+// Not rusage's ru_maxrss: after a vfork it starts at the size of the parent, which is larger than
+// a small static program. So the program is stopped as it exits, and its peak is read from /proc.
 std::optional<long> peak_rss_kb(const Command& command) {
   const auto pid = hold_at_exit(command);
   if (!pid) return std::nullopt;
@@ -159,7 +159,7 @@ std::optional<long> peak_rss_kb(const Command& command) {
 void drop_from_page_cache(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) fail("cannot open '" + path + "': " + std::strerror(errno));
-  fsync(fd);  // what is not yet written cannot be dropped
+  fsync(fd);  // pages that are not yet written cannot be dropped
   posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
   close(fd);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs one program to its end and says what it cost.
+// Runs one program to its end and measures its cost.
 //
-// A run looks like a client's: stdin is /dev/null and stdout a pipe that is read to its end,
-// because a program's last write and the reader's wake-up are part of what a client waits for.
+// The program runs as with a client: stdin is /dev/null, and stdout is a pipe that is read to its
+// end. A client waits for the program's last write and the reader's wake-up too.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace bench {
 
-// argv[0] holds a slash or is looked up in PATH; env is the whole environment.
+// argv[0] contains a slash or is looked up in PATH. env is the whole environment.
 struct Command {
   std::vector<std::string> argv;
   std::vector<std::string> env;
@@ -51,8 +51,8 @@ Running start(const Command& command, Capture capture);
 std::string read_to_end(int output);
 Exited wait_for_any();
 
-// Runs the program until it exits, and leaves it stopped there with all of its memory; let_exit
-// must follow. Nothing where it ended unseen, which a program with threads may.
+// Runs the program until it exits, and stops it there with all of its memory. let_exit must follow.
+// Empty if the program ended unnoticed, which can happen to a program with threads.
 std::optional<pid_t> hold_at_exit(const Command& command);
 void let_exit(pid_t pid);
 
@@ -63,9 +63,9 @@ std::optional<long> memory_field_kb(pid_t pid, const std::string& file, const st
 std::optional<long> peak_rss_kb(const Command& command);
 
 // Drops the file from the page cache, so that the next run reads it from the disk, as on a node
-// that has started. A program that was just written in large pieces, as by cp, runs a tenth faster
-// than the same bytes written by the linker or read from the disk: the cache holds it in larger
-// folios. On a file system without a disk it has no effect.
+// that has just started. A program that cp has just written runs a tenth faster than the same bytes
+// written by the linker or read from the disk, because the cache has it in larger folios. This has
+// no effect on a file system without a disk.
 void drop_from_page_cache(const std::string& path);
 
 std::string describe_exit(int wait_status);

@@ -27,7 +27,7 @@ std::string cpu_model() {
   return "unknown CPU";
 }
 
-// "6.18", of a release that names a distribution's or provider's build too.
+// "6.18", from a release string that also has the build of a distribution or cloud provider.
 std::string kernel_version(const std::string& release) {
   const auto minor = release.find('.');
   return release.substr(0, release.find_first_not_of("0123456789", minor + 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The measurements as JSON: tests/bench/report.py makes tables of it and checks the limits,
+// The measurements as JSON. tests/bench/report.py makes tables of it and checks the limits, and
 // tests/bench/chart.py draws it.
 #pragma once
 
@@ -30,7 +30,7 @@ struct Row {
   std::string name;
   std::string kind;  // floor, plugin or peer
   std::string command_line;
-  std::string not_measured;  // the reason; empty where there are figures
+  std::string not_measured;  // the reason; empty if there are figures
   std::string against;       // the name of the peer that does the same; may be empty
   std::vector<std::pair<std::string, double>> limits;
   Figures figures;
@@ -44,7 +44,7 @@ struct Report {
   double load_before = 0;  // of the last minute, -1 if unknown
   std::vector<Row> rows;
   const Row* floor = nullptr;     // the C program: every other row's wall is divided by its wall
-  const Row* go_floor = nullptr;  // the Go program; null where there is none
+  const Row* go_floor = nullptr;  // the Go program; may be null
 };
 
 void print_json(const Report& report);

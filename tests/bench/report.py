@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Shows what execcred-bench and scripts/storm measured.
+"""Shows the measurements of execcred-bench and scripts/storm.
 
-report.py FORMAT REPORT STORM [FILE]: REPORT is execcred-bench's JSON, STORM what scripts/storm
-printed, which may be empty. FORMAT:
+report.py FORMAT REPORT STORM [FILE]: REPORT is the JSON of execcred-bench. STORM is the output of
+scripts/storm, and may be empty. FORMAT:
     table      for people
     markdown   for docs/benchmarks.md
     json       both in one, for programs and chart.py
@@ -30,7 +30,7 @@ be up to a tenth faster."""
 
 
 class Limit:
-    """One of a row's limits: what is allowed and what was measured, and whether that is kept."""
+    """One limit of a row: its bound, the measured value, and whether the limit is kept."""
 
     def __init__(self, row, key, bound, value, is_upper, text):
         self.row = row
@@ -41,7 +41,7 @@ class Limit:
         self.is_kept = value is not None and (value <= bound if is_upper else value >= bound)
 
 
-# key: (of the row's own figures, or of those of it and its peer; is it an upper bound; as text)
+# key: (the figure of the row, or its name for a comparison with the peer; the value as text)
 OWN_LIMITS = {
     "wallRatio": (lambda row: row["wallRatio"], "{:.2f}x C"),
     "cpuMilliseconds": (lambda row: scaled(row["cpuMicroseconds"], 1000), "{:.2f} ms CPU"),
@@ -59,7 +59,7 @@ def scaled(value, unit):
 
 
 def times_less(row, peer, figure):
-    """How many times less of the figure the row has than its peer."""
+    """How many times smaller this figure is than the peer's."""
     return peer[figure] / row[figure] if row.get(figure) and peer.get(figure) else None
 
 
@@ -72,7 +72,7 @@ def peer_of(row, report):
 
 
 def limits_of(row, report):
-    """Those that can be judged: a comparison needs its peer in the same run."""
+    """The limits that can be checked: a comparison needs its peer in the same run."""
     limits = []
     for key, bound in row.get("limits", {}).items():
         if key in OWN_LIMITS:

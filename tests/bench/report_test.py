@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""report.py and chart.py, by a report of four rows."""
+"""Tests report.py and chart.py with a report of four rows."""
 import contextlib
 import io
 import os
@@ -10,7 +10,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
-sys.dont_write_bytecode = True  # nothing of a test's stays in the sources
+sys.dont_write_bytecode = True  # a test leaves no files in the sources
 
 import chart
 import report
@@ -75,7 +75,7 @@ class Limits(unittest.TestCase):
         measured["rows"][3]["limits"] = {"wallRatio": 1}
         self.assertEqual(checked(measured), (False, "MISSED  absent: not measured (at most 1)\n"))
 
-    def test_a_comparison_without_its_peer_is_not_judged(self):
+    def test_a_comparison_without_its_peer_is_not_checked(self):
         measured = a_report(timesLessCpu=1000)
         del measured["rows"][1]
         self.assertEqual(checked(measured), (True, ""))
@@ -86,23 +86,23 @@ class Limits(unittest.TestCase):
 
 
 class Documents(unittest.TestCase):
-    def test_the_storm_s_first_figures_are_taken(self):
+    def test_the_figures_of_the_storm_s_first_scenario_are_read(self):
         self.assertEqual(report.read_storm(STORM), {
             "processes": 1000, "seconds": 3.1, "gotCredential": 1000, "answers": 2,
             "providerCalls": 1})
         self.assertIsNone(report.read_storm(""))
 
-    def test_every_line_of_a_markdown_table_has_as_many_cells(self):
+    def test_all_lines_of_a_markdown_table_have_as_many_cells(self):
         tables = re.findall(r"(?:^\|.*\n?)+", report.markdown(a_report()), re.M)
         self.assertEqual(len(tables), 3)
         for table in tables:
             self.assertEqual(len({line.count("|") for line in table.splitlines()}), 1, table)
 
-    def test_what_is_compared_is_how_many_times_less(self):
+    def test_a_comparison_shows_how_many_times_less(self):
         self.assertIn("| plugin | peer <Go> | 40.0x | 40.0x | 30.0x | 1.0x |",
                       report.markdown(a_report()))
 
-    def test_an_update_replaces_what_is_between_the_markers(self):
+    def test_an_update_replaces_the_text_between_the_markers(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "page.md")
             with open(path, "w", encoding="utf-8") as page:
@@ -117,7 +117,7 @@ class Documents(unittest.TestCase):
         self.assertTrue(texts[0].endswith(f"{report.END}\nafter\n"))
         self.assertNotIn("old", texts[0])
 
-    def test_a_page_without_markers_stays_as_it_is(self):
+    def test_a_page_without_markers_is_not_changed(self):
         with tempfile.NamedTemporaryFile("w+", suffix=".md") as page:
             page.write(f"{report.BEGIN}\n")
             page.flush()
@@ -139,20 +139,20 @@ class Chart(unittest.TestCase):
     def of_class(self, name):
         return [item for item in self.svg.iter() if item.get("class") == name]
 
-    def test_a_bar_is_as_long_as_its_ratio_says(self):
+    def test_the_length_of_a_bar_is_logarithmic(self):
         widths = {kind: float(self.of_class(kind)[0].get("width"))
                   for kind in ("floor", "plugin", "peer")}
-        # From 0.5 to 1 is a factor of 2, from 1 to 20 one of 20: ln 20 / ln 2 times as far.
+        # From 0.5 to 1 the factor is 2, from 1 to 20 it is 20: ln 20 / ln 2 times as far.
         self.assertAlmostEqual((widths["peer"] - widths["floor"]) /
                                (widths["floor"] - widths["plugin"]), 4.32, places=1)
 
-    def test_everything_lies_on_the_page(self):
+    def test_every_position_is_inside_the_page(self):
         width, height = float(self.svg.get("width")), float(self.svg.get("height"))
         for item in self.svg.iter():
             self.assertTrue(0 <= float(item.get("x", 0)) <= width, item.attrib)
             self.assertTrue(0 <= float(item.get("y", 0)) <= height, item.attrib)
 
-    def test_the_same_report_is_the_same_chart(self):
+    def test_the_same_report_gives_the_same_chart(self):
         self.assertEqual(chart.chart(a_report()), chart.chart(a_report()))
 
 

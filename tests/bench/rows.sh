@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154
-# The rows of scripts/bench that need nobody else's programs: the floors, and the plugins beside
-# servers of our own. Sourced after servers.sh and tests/e2e's libraries; subjects gets
-# execcred-bench's arguments.
+# The rows of scripts/bench that need no programs of other projects: the floors, and the plugins with
+# servers from tests/. Sourced after servers.sh and the libraries of tests/e2e. The arguments for
+# execcred-bench are added to subjects.
 
-# What a row may cost: the times of the empty C program's wall, RSS and stripped size in KB; and how
-# many times less CPU and memory than the peer, where it is in the run.
-# No row may take more memory than this; some may take less.
+# The limits of a row: wall time as a multiple of the empty C program's, RSS and stripped size in KB;
+# and how many times less CPU and memory than the peer it must take, if the peer is in the run.
+# MAX_RSS is the upper limit for all rows. Some rows have a lower one.
 MAX_RSS=rssKilobytes=4608
 TOKEN_FILE_LIMITS=wallRatio=0.75,rssKilobytes=2048,strippedKilobytes=1228
 STATIC_GLIBC_LIMITS=wallRatio=1.2,rssKilobytes=2048
 FOLDER_LIMITS=wallRatio=1.3,rssKilobytes=4096
 CACHED_LIMITS=wallRatio=1.3,rssKilobytes=3072
 FEDERATION_LIMITS=$CACHED_LIMITS,strippedKilobytes=5120
-# It runs another plugin, and asks by TLS.
+# execcred-bootstrap runs another plugin, and sends a request over TLS.
 TOKEN_REQUEST_LIMITS=wallRatio=8,$MAX_RSS
-# Both programs' CPU time, which is no ratio: a guard against what costs a multiple.
+# An absolute limit for the CPU time of both programs, against a large increase.
 TOKEN_REQUEST_LIMITS+=,cpuMilliseconds=15
-# The wait for a signer is not ours; a hit costs no more than an empty program.
+# No wallRatio, because the signer's time is included. A cache hit costs no more than an empty program.
 SIGNING_LIMITS=cpuMilliseconds=15,$MAX_RSS
 SIGNED_LIMITS=wallRatio=1.0,rssKilobytes=3072
 EXCHANGE_LIMITS=wallRatio=5.5,$MAX_RSS
@@ -28,7 +28,7 @@ X509_SVID_LIMITS=wallRatio=6,$MAX_RSS
 EKS_MODULE=sigs.k8s.io/aws-iam-authenticator
 EKS_PEER="aws-iam-authenticator $(module_version "$E2E_DIR/peers/eks/go.mod" "$EKS_MODULE") token (Go)"
 
-# gives PATTERN PROGRAM ARGUMENT...: the program prints what it is measured for.
+# gives PATTERN PROGRAM ARGUMENT...: checks that the program prints a credential.
 gives() {
   local pattern=$1
   shift
@@ -36,7 +36,7 @@ gives() {
     grep -E "$pattern" >/dev/null || fail "'$*' gave no credential"
 }
 
-# row NAME LIMITS PROGRAM ARGUMENT...: a plugin's; limits may be empty.
+# row NAME LIMITS PROGRAM ARGUMENT...: adds a plugin's row. LIMITS may be empty.
 row() {
   local name=$1 limits=$2
   shift 2
@@ -45,7 +45,7 @@ row() {
   [ -z "$limits" ] || subjects+=(--limits "$limits")
 }
 
-# Of the row before. The report compares it with that peer.
+# against PEER: the report compares the last row with this peer.
 against() { subjects+=(--against "$1"); }
 in_bulk() { subjects+=(--bulk); }
 
@@ -72,7 +72,7 @@ add_floors() {
   fi
 }
 
-# Prints the path of a Go that is here already; fails where there is none.
+# Prints the path of an installed Go. Fails if there is none.
 any_go() {
   local go
   command -v go && return
@@ -99,7 +99,7 @@ add_files() {
     --audience="$INPUT_AUDIENCE"
   row "token-file, static glibc" "$STATIC_GLIBC_LIMITS" \
     "$EXECCRED_ROOT/build/static/bin/execcred-token-file" --token-file="$input/volume/token"
-  # libcurl and OpenSSL are in it, and must cost nothing.
+  # libcurl and OpenSSL are linked into it, and must cost nothing here.
   row "static-secret, mounted Secret" "$FOLDER_LIMITS" "$BIN/execcred-static-secret" \
     --secret-dir="$input/volume"
 }
@@ -121,7 +121,7 @@ add_federation() {
   fi
 }
 
-# Google's URLs are the token server's, and so is Entra's.
+# The token server stands for Google and for Entra.
 google_files() {
   local url=$1 key
   cat >"$input/external-account.json" <<END
@@ -138,7 +138,7 @@ END
   chmod 600 "$input"/{external,service}-account.json
 }
 
-# The cloud plugins' work without a request.
+# The cloud plugins, without a request.
 add_clouds() {
   local url kind cached
   url=$(cat "$input/token-url")
@@ -160,7 +160,7 @@ add_clouds() {
     --federated-token-file="$input/volume/token" "${cached[@]}"
 }
 
-# cluster_info NAME: what a client tells of the cluster of NAME-url and NAME-ca.pem.
+# cluster_info NAME: writes KUBERNETES_EXEC_INFO for the server in NAME-url and NAME-ca.pem.
 cluster_info() {
   printf '{"spec":{"cluster":{"server":"%s","certificate-authority-data":"%s"}}}' \
     "$(cat "$input/$1-url")" "$(base64 -w0 "$input/$1-ca.pem")" >"$input/$1-info.json"

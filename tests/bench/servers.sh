@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154
-# The servers on loopback that plugins ask in scripts/bench, which sources this after common.sh. Each
-# answers at once; $input is a directory for their files.
+# The servers on loopback that plugins call in scripts/bench, which sources this file after common.sh.
+# Each answers at once. $input is a directory for their files.
 
 SERVERS=$EXECCRED_ROOT/build/release/bin-test
 server_pids=()
@@ -10,7 +10,7 @@ start_servers() {
   build_preset release loopback-token-server loopback-api-server spiffe-agent
   "$SERVERS/loopback-token-server" "$input/server-ca.pem" "$input/token-url" &
   server_pids+=($!)
-  # A cluster that knows the bootstrap credential of execcred-token-file.
+  # A cluster that accepts the bootstrap credential of execcred-token-file.
   echo "$(cat "$input/volume/token"),bootstrap,1" >"$input/api-users"
   "$SERVERS/loopback-api-server" --token-auth-file "$input/api-users" \
     --ca-file "$input/api-ca.pem" --url-file "$input/api-url" &
@@ -31,8 +31,8 @@ start_servers() {
 
 stop_servers() { kill "${server_pids[@]}" 2>/dev/null || true; }
 
-# The token server's CA among those of the system, seen by this process and its children alone: a
-# mount namespace of our own is what scripts/bench starts itself in.
+# Adds the token server's CA to the system's CAs, for this process and its children only: scripts/bench
+# runs itself in its own mount namespace.
 trust_as_system() {
   local bundle=/etc/ssl/certs/ca-certificates.crt
   [ -n "${EXECCRED_BENCH_NAMESPACE:-}" ] || return 1

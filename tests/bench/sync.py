@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""execcred sync in simulated time, against a real kube-apiserver and etcd.
+"""Runs execcred sync in simulated time, with a real kube-apiserver and etcd.
 
 sync and its plugins (execcred-oidc-federation) run under faketime, so that an hour passes in a few
-seconds. The API server's clock is the real one. A token server here issues another token at each
-request, for an hour. The log of sync says when each credential was written and when it ends; the API
-server counts the requests.
+seconds. The API server's clock is the real one. A token server in this program issues a new token
+at each request, valid for an hour. The log of sync shows when each credential was written and when it
+expires. The API server counts the requests.
 
     sync.py --bin DIR --kubeconfig FILE --clusters N --hours H --speed S [--parallel P]
 
@@ -36,7 +36,7 @@ LIFETIME = 3600
 PROFILES = "/apis/multicluster.x-k8s.io/v1alpha1/namespaces/fleet/clusterprofiles"
 BUCKET = 300  # simulated seconds
 
-# From least to most.
+# The lowest and the highest allowed value.
 GOALS = {"ended_before_renewal": (0, 0), "least_share_left": (0.1, 1), "burst": (0, 3),
          "rss_mb": (0, 200), "cpu_share": (0, 0.02), "writes_per_credential": (1, 1),
          "other_requests_per_write": (0, 0.01)}
@@ -79,7 +79,7 @@ def start_issuer(folder):
 
 
 class Api:
-    """The hub, by the admin's kubeconfig in JSON."""
+    """The hub's API, with the admin's kubeconfig in JSON."""
 
     def __init__(self, kubeconfig, folder):
         document = json.loads(pathlib.Path(kubeconfig).read_text())
@@ -106,8 +106,8 @@ class Api:
         return text
 
     def requests(self):
-        """All of them, by "VERB resource CODE"; those of the API server itself too."""
-        # An idle connection may have been closed by the server.
+        """The number of all requests so far, by "VERB resource CODE"."""
+        # A new connection, because the server may have closed an idle one.
         self.local = threading.local()
         counts = collections.Counter()
         for line in self.ask("GET", "/metrics").splitlines():
@@ -157,7 +157,7 @@ def write_mapping(folder, binaries, url):
 
 
 def process_of(parent):
-    """execcred under faketime's wrapper."""
+    """The process ID of execcred, which faketime has started."""
     for _ in range(200):
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -184,7 +184,7 @@ def parse_time(text):
 
 
 def judge(log, until):
-    """What the log says of every credential that was written."""
+    """Figures from the log, about every credential that was written."""
     written = collections.defaultdict(list)
     errors = []
     for line in log:
@@ -215,7 +215,7 @@ def judge(log, until):
 
 
 def judge_requests(requests, credentials):
-    """Of Secrets: how many were written, and what else was asked for single ones."""
+    """Counts the writes of Secrets, and other requests for single Secrets."""
     of_secrets = {key: count for key, count in requests.items()
                   if key.split()[1] == "secrets" and key.split()[0] not in ("LIST", "WATCH")}
     writes = sum(count for key, count in of_secrets.items()
@@ -261,7 +261,7 @@ def main():
         time.sleep(min(1, real - passed))
         cpu, resident = usage(pid)
         largest = max(largest, resident)
-        # After the first third: the first round is over.
+        # CPU use is measured after the first third, when the first round is over.
         if steady_cpu is None and passed > real / 3:
             steady_cpu, steady_time = cpu, time.monotonic()
     cpu_share = (cpu - steady_cpu) / ((time.monotonic() - steady_time) * given.speed)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred cache with any kind of directory and any files in it.
+// execcred cache with unsafe directories, and with invalid files in its directory.
 #include "filled_cache.hpp"
 #include "plugin_under_test.hpp"
 #include "unit/temp_dir.hpp"
@@ -24,7 +24,7 @@ constexpr uid_t kStranger = 54321;
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("cache: a directory that is not safe is told by every action, and left alone") {
+TEST_CASE("cache: every action reports an unsafe directory, and leaves its entries as they are") {
   struct Hostile {
     const char* name;
     const char* reason;
@@ -71,7 +71,7 @@ TEST_CASE("cache: a directory that is not safe is told by every action, and left
   }
 }
 
-TEST_CASE("cache list: files that do not count are passed over, and nothing of them is shown") {
+TEST_CASE("cache list: invalid files are skipped, and nothing of their content is shown") {
   const FilledCache cache;
   cache.add_credential("https://a.example.com", now(), now() + 1h);
   const auto put = [&cache](std::string_view name, std::string_view content, mode_t mode = 0600) {
@@ -89,7 +89,7 @@ TEST_CASE("cache list: files that do not count are passed over, and nothing of t
   fs::create_symlink("/etc/passwd", cache.path() + "/8.credential");
   REQUIRE(mkfifo((cache.path() + "/9.credential").c_str(), 0600) == 0);
   for (const auto& entry : fs::directory_iterator(cache.path())) {
-    // A good entry that the group may read does not count either.
+    // A valid entry that the group may read is skipped, too.
     const bool is_entry = entry.is_regular_file() && !entry.is_symlink() &&
                           read_text(entry.path()).starts_with("execcred credential");
     if (!is_entry) continue;
@@ -107,7 +107,7 @@ TEST_CASE("cache list: files that do not count are passed over, and nothing of t
   }
 }
 
-TEST_CASE("cache clear: links are removed, not what they lead to") {
+TEST_CASE("cache clear: symbolic links are removed, their targets are not") {
   const FilledCache cache;
   cache.add_credential("https://a.example.com", now(), now() + 1h);
   const std::string target = cache.sandbox().write("precious", "keep");
@@ -117,7 +117,7 @@ TEST_CASE("cache clear: links are removed, not what they lead to") {
   CHECK(count_files(cache.path(), ".credential") == 0);
 }
 
-TEST_CASE("cache clear: what cannot be removed is told") {
+TEST_CASE("cache clear: the number of entries that cannot be removed is reported") {
   if (!execcred::test::is_root_or_counted("a read-only file system")) return;
   const FilledCache cache;
   cache.add_credential("https://a.example.com", now() - 1s, now() + 1h);

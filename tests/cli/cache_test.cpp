@@ -24,7 +24,7 @@ Outcome cache(std::vector<std::string> arguments, std::vector<std::string> envir
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("cache list: whose each entry is, what it is for, its age and its end, in columns") {
+TEST_CASE("cache list: columns show each entry's state, age, identity, target and expiry") {
   const FilledCache cache;
   cache.add_credential("https://a.example.com", now() - 90s, now() + 1h);
   cache.add_credential("https://b.example.com", now() - 2h, now() - 1h, "b", "api");
@@ -48,7 +48,7 @@ TEST_CASE("cache list: whose each entry is, what it is for, its age and its end,
   CHECK(parse_timestamp(until) > seconds_since_epoch() + 3500);
 }
 
-TEST_CASE("cache list: -o yaml, name and wide have the keys") {
+TEST_CASE("cache list: -o name and wide show the keys, -o yaml the entries") {
   const FilledCache cache;
   cache.add_credential("https://a.example.com", now() - 90s, now() + 1h);
   const std::string key = "issuer-url=https://a.example.com plugin=execcred-oidc-federation";
@@ -58,14 +58,14 @@ TEST_CASE("cache list: -o yaml, name and wide have the keys") {
   CHECK(cache.run({"list", "-oyaml"}).output.find("\n- state: valid\n") != std::string::npos);
 }
 
-TEST_CASE("cache list: a failure tells its error, and when the provider may be asked again") {
+TEST_CASE("cache list: a failure shows its error, and its key if no credential has the identity") {
   const FilledCache cache;
   cache.add_failure("https://down.example.com", now(), now() + 30s, "the provider\nis down");
   const Outcome alone = cache.run({"list"});
   check_succeeds(alone);
   CHECK(alone.output.find("failed  ") != std::string::npos);
   CHECK(alone.output.find("\n  error: the provider\\x0ais down\n") != std::string::npos);
-  // No credential shows the identity, so the key does.
+  // Without a credential, the identity is unknown, so the key is shown.
   CHECK(alone.output.find("\n  key: issuer-url=https://down.example.com "
                           "plugin=execcred-oidc-federation\n") != std::string::npos);
   cache.add_credential("https://down.example.com", now() - 1min, now() + 1min, "me", "spoke-1");
@@ -77,7 +77,7 @@ TEST_CASE("cache list: a failure tells its error, and when the provider may be a
   CHECK(both.output.find("me        spoke-1", failed) != std::string::npos);
 }
 
-TEST_CASE("cache list -o json: for programs") {
+TEST_CASE("cache list -o json: the fields of credentials and of failures") {
   const FilledCache cache;
   cache.add_credential("https://a.example.com", now() - 90s, now() + 1h);
   cache.add_failure("https://b.example.com", now(), now() + 30s, "the provider is down");
@@ -115,7 +115,7 @@ TEST_CASE("cache list: control characters of an identity do not reach the termin
   CHECK(outcome.output.find(direction_mark) == std::string::npos);
 }
 
-TEST_CASE("cache: a directory that is not there yet is empty, and list and clear make none") {
+TEST_CASE("cache: a missing directory counts as empty, and list and clear do not create it") {
   const Sandbox sandbox;
   const std::string home = "HOME=" + sandbox.path().native();
   for (const std::vector<std::string>& arguments :
@@ -131,7 +131,7 @@ TEST_CASE("cache: a directory that is not there yet is empty, and list and clear
   CHECK(fs::is_empty(sandbox.path()));
 }
 
-TEST_CASE("cache clear: removes what is there but the locks, and tells how many entries") {
+TEST_CASE("cache clear: removes all files except the locks, and reports the number of entries") {
   const FilledCache cache;
   cache.add_credential("https://a.example.com", now(), now() + 1h);
   cache.add_credential("https://b.example.com", now(), now() + 1h);

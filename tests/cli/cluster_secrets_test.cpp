@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// resolve -o istio-secret and -o argocd-secret: what another controller would be given.
+// resolve -o istio-secret and -o argocd-secret: the Secrets for Istio and Argo CD.
 #include "documents.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
@@ -64,8 +64,8 @@ bool notes(const Outcome& outcome, const std::string& text) {
 TEST_SUITE_BEGIN("cli");
 
 TEST_CASE(
-    "resolve -o istio-secret: the kubeconfig is what kubeconfig writes for the cluster alone") {
-  // Neither a number nor a boolean: a key is a string.
+    "resolve -o istio-secret: the kubeconfig is what kubeconfig writes for that cluster only") {
+  // Names that look like a number or a boolean must stay strings.
   for (const std::string cluster : {"spoke-1", "123", "true", "1e3", "a.b"}) {
     CAPTURE(cluster);
     const std::string profiles = one(config(R"({"clusterName":")" + cluster + "\"}"));
@@ -115,7 +115,7 @@ TEST_CASE("resolve -o argocd-secret: every field that Argo CD knows") {
   CHECK(notes(outcome, "'/plugins/a plugin'"));
 }
 
-TEST_CASE("resolve -o argocd-secret: no character of a ClusterProfile begins another line") {
+TEST_CASE("resolve -o argocd-secret: no character of a ClusterProfile starts a new line") {
   for (const std::string line_break : {"\u0085", "\u2028", "\u2029", "\x7f"}) {
     CAPTURE(line_break);
     const std::string value = line_break + "metadata:" + line_break + " name: evil";
@@ -128,7 +128,7 @@ TEST_CASE("resolve -o argocd-secret: no character of a ClusterProfile begins ano
   }
 }
 
-TEST_CASE("resolve -o argocd-secret: what cannot be carried over is said by its name") {
+TEST_CASE("resolve -o argocd-secret: a note names each setting that cannot be carried over") {
   const Outcome outcome = resolve("argocd-secret", one(R"(,"insecure-skip-tls-verify":true)"),
                                   R"(,"interactiveMode":"IfAvailable")");
   const Value secret = documents_of(outcome).front();
@@ -141,7 +141,7 @@ TEST_CASE("resolve -o argocd-secret: what cannot be carried over is said by its 
   CHECK_FALSE(notes(outcome, "Argo CD 3.5"));
 }
 
-TEST_CASE("resolve -o argocd-secret: a server that means Argo CD's own cluster") {
+TEST_CASE("resolve -o argocd-secret: the server of Argo CD's own cluster is refused") {
   for (const char* server : {"https://kubernetes.default.svc", "https://kubernetes.default.svc/"}) {
     CHECK_REFUSAL(resolve("argocd-secret", one("", "c1", server)), 2, "its own cluster");
     CHECK(resolve("istio-secret", one("", "c1", server)).exit_code == 0);
@@ -155,14 +155,14 @@ TEST_CASE("resolve -o istio-secret, argocd-secret: one document for each Cluster
     REQUIRE(documents.size() == 2);
     CHECK(text_at(documents[0], {"metadata", "name"}).ends_with("-c1"));
     CHECK(text_at(documents[1], {"metadata", "name"}).ends_with("-c2"));
-    // One would replace the other.
+    // Of two Secrets with one name, one would replace the other.
     const std::string twice =
         one("", "c1") + "\n---\n" + one(config(R"({"clusterName":"c1"})"), "c3");
     CHECK_REFUSAL(resolve(format, twice), 2, "'c1'");
   }
 }
 
-TEST_CASE("resolve -o istio-secret, argocd-secret: names that are none of a Secret") {
+TEST_CASE("resolve -o istio-secret, argocd-secret: a name that no Secret can have is refused") {
   for (const std::string format : {"istio-secret", "argocd-secret"}) {
     for (const std::string name :
          {R"("")", R"("Spoke")", R"("a/b")", R"("a_b")", R"("../x")", R"("a-")", R"("a\nb: c")",
@@ -179,7 +179,7 @@ TEST_CASE("resolve -o istio-secret, argocd-secret: names that are none of a Secr
   }
 }
 
-TEST_CASE("argocd-secret: what Argo CD replaces in arguments is filled in") {
+TEST_CASE("argocd-secret: the placeholders that Argo CD replaces in arguments are filled in") {
   const std::string args =
       R"(,"args":["--cluster={{ .ClusterProfileName }}","{{ .ClusterProfileServer }}/x",)"
       R"("{{.ClusterProfileName}}","{{ .Other }}"],"env":[{"name":"A","value":)"
@@ -193,7 +193,7 @@ TEST_CASE("argocd-secret: what Argo CD replaces in arguments is filled in") {
         R"(["--cluster=c1","https://10.1.2.3:6443/x","{{.ClusterProfileName}}","{{ .Other }}"])");
   // Argo CD leaves variables as they are.
   CHECK(text_at(exec, {"env", "A"}) == "{{ .ClusterProfileName }}");
-  // Nobody replaces them in a kubeconfig, so they are shown as they are.
+  // In a kubeconfig nothing replaces them, so they are shown unchanged.
   CHECK(resolve("exec-config", one(""), args).output.find("--cluster={{ .ClusterProfileName }}") !=
         std::string::npos);
 }

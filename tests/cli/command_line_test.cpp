@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of execcred: values and their refusals, help and its examples, version, and what
-// shells are told to complete.
+// The command line of execcred: option values and refused values, help and its examples, version,
+// and shell completion.
 #include "documents.hpp"
 #include "hub.hpp"
 #include "installation.hpp"
@@ -29,7 +29,7 @@ Outcome run_cli(const std::vector<std::string>& arguments,
   return run(command);
 }
 
-// Those that "execcred --help" lists.
+// The commands that "execcred --help" lists.
 std::vector<std::string> commands() {
   std::vector<std::string> names;
   bool is_in_list = false;
@@ -48,8 +48,8 @@ std::string healthy_profile() {
   return text;
 }
 
-// Writes what the examples name: files in the folder, and execcred and two plugins in its folder
-// "release".
+// Writes the files that the examples name into the folder, and two plugins beside execcred in its
+// folder "release".
 void write_files_of_examples(const Installation& installation) {
   const Sandbox& folder = installation.sandbox();
   for (const std::string plugin : {"execcred-spiffe", "execcred-aws"}) {
@@ -81,7 +81,7 @@ std::string offered(std::vector<std::string> words) {
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("arguments: a value that is missing, empty, given twice or no value is refused") {
+TEST_CASE("arguments: missing, empty, repeated and invalid values and unknown words are refused") {
   struct Case {
     std::vector<std::string> arguments;
     std::string message;
@@ -130,7 +130,7 @@ TEST_CASE("arguments: a value that is missing, empty, given twice or no value is
   }
 }
 
-TEST_CASE("arguments: the spellings of a value") {
+TEST_CASE("arguments: all spellings of an option's value mean the same") {
   const Inventory inventory(mapping({mapped("p", "/bin/true")}), profile("a", {provider("p")}));
   const std::string expected = inventory.run("resolve", {"-o", "json"}).output;
   CHECK(json_at(expected, "items.0.clusterProfile.name") == "a");
@@ -159,7 +159,7 @@ TEST_CASE("arguments: the spellings of a value") {
   }
 }
 
-TEST_CASE("arguments: a variable stands for an option that was not typed") {
+TEST_CASE("arguments: a variable sets an option that is not on the command line") {
   const Inventory inventory(
       mapping({mapped("p", "/bin/sh", R"(,"args":["-c",)" + json_string(printing("t0ken")) + "]")}),
       profile("a", {provider("p")}));
@@ -242,7 +242,7 @@ TEST_CASE("help: each command has two examples, which work") {
                                "FOLDER=" + installation.sandbox().path().native(),
                                "KUBECONFIG=" + hub.sandbox().at("hub.json"),
                                "XDG_CACHE_HOME=" + installation.sandbox().at("cache")}});
-      // The clusters of the examples are nowhere, which doctor is to find.
+      // The clusters of the examples do not exist, which doctor reports.
       const bool works = name == "doctor" ? outcome.exit_code == 1 || outcome.exit_code == 3
                                           : outcome.exit_code == 0;
       CHECK_MESSAGE(works, (example + ": " + describe(outcome)));
@@ -262,7 +262,7 @@ TEST_CASE("version: one line, or one document") {
   CHECK(json_at(document.output, "apiVersions.1") == "client.authentication.k8s.io/v1beta1");
 }
 
-TEST_CASE("completion: what a word may become") {
+TEST_CASE("completion: what is offered for each kind of word") {
   struct Case {
     std::vector<std::string> words;
     std::string expected;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// config/consumers: what no API server can say of it. Its mappings and ClusterProfiles are among
-// the cases of lint, its manifests are put to an API server in tests/e2e.
+// config/consumers: what an API server does not check. The tests of lint have its mappings and
+// ClusterProfiles; tests/e2e sends its manifests to an API server.
 #include "documents.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
@@ -68,7 +68,7 @@ std::set<std::string> shipped_plugins() {
   return names;
 }
 
-// A command below /plugins, as the build has it.
+// The built program of a command below /plugins.
 std::string built(const std::string& command) {
   REQUIRE(command.starts_with("/plugins/execcred-"));
   return EXECCRED_BIN + command.substr(std::string("/plugins").size());
@@ -96,7 +96,7 @@ TEST_CASE("consumers: every document is YAML that can be read") {
   CHECK(count >= 40);
 }
 
-TEST_CASE("consumers: each cluster Secret of Argo CD runs a plugin that takes its arguments") {
+TEST_CASE("consumers: the plugin of each Argo CD cluster Secret accepts the Secret's arguments") {
   int count = 0;
   for (const auto& entry : fs::directory_iterator(kConsumers + "argocd")) {
     const std::string name = entry.path().filename().native();
@@ -152,7 +152,7 @@ TEST_CASE("consumers: Argo CD's projected token is where its cluster Secrets loo
   }
 }
 
-TEST_CASE("consumers: the Knative Operator's values, patches and mapping say the same") {
+TEST_CASE("consumers: the Knative Operator's values, patches and mapping agree") {
   const std::string values = document("knative/values.yaml");
   const std::string multicluster = "knative_operator.multicluster.";
   CHECK(json_at(values, multicluster + "enabled") == "true");
@@ -201,7 +201,7 @@ TEST_CASE("consumers: the file provider's kubeconfig is what execcred kubeconfig
   }
 }
 
-TEST_CASE("consumers: each image volume is the image of the plugin that the mapping runs") {
+TEST_CASE("consumers: each image volume has the image of the plugin that the mapping runs") {
   // Kueue's mapping is a part of a configuration in YAML.
   const auto plugin_of = [](const std::string& folder) {
     const std::string text = file_of(folder + "/mapping.yaml").text;
@@ -225,7 +225,7 @@ TEST_CASE("consumers: each image volume is the image of the plugin that the mapp
         "registry.example/" + plugin_of("knative") + ":0.1.0");
 }
 
-TEST_CASE("consumers: kubectl's allowlist names every plugin by its path, and nothing else") {
+TEST_CASE("consumers: kubectl's allowlist has the path of every plugin, and no other path") {
   const std::string kuberc = document("kubectl/kuberc");
   CHECK(json_at(kuberc, "apiVersion") == "kubectl.config.k8s.io/v1beta1");
   CHECK(json_at(kuberc, "kind") == "Preference");

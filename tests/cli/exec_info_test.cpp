@@ -37,7 +37,7 @@ void check_given(const Outcome& outcome) {
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("exec info: without provideClusterInfo the plugin learns nothing of the cluster") {
+TEST_CASE("exec info: without provideClusterInfo the plugin gets no cluster information") {
   const Recorder recorder;
   for (const std::string more :
        {"", R"(,"provideClusterInfo":false)", R"(,"provideClusterInfo":null)"}) {
@@ -47,7 +47,7 @@ TEST_CASE("exec info: without provideClusterInfo the plugin learns nothing of th
 }
 
 TEST_CASE(
-    "exec info: every field of the cluster, in client-go's order, and nothing that is absent") {
+    "exec info: every field of the cluster, in client-go's order, and no field that is absent") {
   const Recorder recorder;
   check_given(record(recorder, kWithInfo, "", ""));
   CHECK(recorder.values_of("KUBERNETES_EXEC_INFO") == Texts{info_with(",\"config\":null")});
@@ -71,7 +71,7 @@ TEST_CASE(
   CHECK(recorder.values_of("KUBERNETES_EXEC_INFO") == Texts{info_with(",\"config\":null")});
 }
 
-TEST_CASE("exec info: the version is the mapping's") {
+TEST_CASE("exec info: the API version is the one of the mapping") {
   const Recorder recorder;
   const Sandbox programs;
   const std::string seen = programs.at("seen");
@@ -86,7 +86,7 @@ TEST_CASE("exec info: the version is the mapping's") {
   CHECK(json_at(outcome.output, "apiVersion") == kV1Beta1);
 }
 
-TEST_CASE("exec info: the extension arrives verbatim, whatever JSON it is") {
+TEST_CASE("exec info: the extension may be any JSON, and arrives as client-go writes it") {
   struct Case {
     std::string given;
     std::string arrives;  // empty: as given
@@ -121,7 +121,7 @@ TEST_CASE("exec info: the extension arrives verbatim, whatever JSON it is") {
   }
 }
 
-TEST_CASE("exec info: only the extension client.authentication.k8s.io/exec counts") {
+TEST_CASE("exec info: only the extension client.authentication.k8s.io/exec is passed on") {
   const Recorder recorder;
   check_given(record(recorder, kWithInfo, "",
                      ",\"extensions\":[" + extension("other", R"({"a":1})") + "," +
@@ -132,7 +132,7 @@ TEST_CASE("exec info: only the extension client.authentication.k8s.io/exec count
   CHECK(recorder.values_of("KUBERNETES_EXEC_INFO") == Texts{info_with(",\"config\":null")});
 }
 
-TEST_CASE("exec info: YAML's values arrive as the JSON that they are") {
+TEST_CASE("exec info: YAML values arrive as the corresponding JSON values") {
   const Recorder recorder;
   const Inventory inventory(mapping({mapped("p", recorder.command(), kWithInfo)}), R"(
 apiVersion: multicluster.x-k8s.io/v1alpha1
@@ -166,7 +166,7 @@ status:
                         R"("nested":[1,{"two":"2"}],"folded":"one line"})")});
 }
 
-TEST_CASE("exec info: the caller's environment is passed on, and a stale document replaced") {
+TEST_CASE("exec info: the caller's environment is passed on, except KUBERNETES_EXEC_INFO") {
   const Recorder recorder;
   check_given(record(recorder,
                      R"(,"env":[{"name":"SET","value":"new"},{"name":"EMPTY","value":""}])", "", "",
@@ -179,14 +179,14 @@ TEST_CASE("exec info: the caller's environment is passed on, and a stale documen
   CHECK(recorder.environment().size() == 5);
 }
 
-TEST_CASE("exec info: a mapping cannot put its own document before ours") {
+TEST_CASE("exec info: a mapping cannot set KUBERNETES_EXEC_INFO") {
   const Recorder recorder;
   check_given(
       record(recorder, R"(,"env":[{"name":"KUBERNETES_EXEC_INFO","value":"mine"}])", "", ""));
   CHECK(recorder.values_of("KUBERNETES_EXEC_INFO") == Texts{exec_info(kV1)});
 }
 
-TEST_CASE("exec info: standard input is /dev/null, the working directory the caller's") {
+TEST_CASE("exec info: standard input is /dev/null, the working directory is the caller's") {
   const Recorder recorder;
   const Sandbox elsewhere;
   const Inventory inventory(mapping({mapped("p", recorder.command())}),
@@ -201,7 +201,7 @@ TEST_CASE("exec info: standard input is /dev/null, the working directory the cal
   CHECK(recorder.working_directory() == elsewhere.path().native() + "\n");
 }
 
-TEST_CASE("exec info: two runs are given the same bytes") {
+TEST_CASE("exec info: repeated runs get the same environment, in the same order") {
   const Recorder recorder;
   const std::string variables =
       ",\"extensions\":[" + extension(kVariablesExtension, R"({"Z":"1","A":"2","M":"3","B":"4"})") +

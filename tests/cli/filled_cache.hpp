@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A credential cache as plugins leave it, and the execcred command on it.
+// A credential cache with entries like those of plugins, and execcred cache run on it.
 #pragma once
 
 #include "inventory.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --from-hub: ClusterProfiles from the hub's API, page by page, for the commands that read files
-// otherwise.
+// --from-hub: the commands read ClusterProfiles from the hub's API, page by page, instead of from
+// files.
 #include "documents.hpp"
 #include "hub.hpp"
 #include "inventory.hpp"
@@ -24,14 +24,14 @@ namespace {
 constexpr const char* kDiscovery = "GET /apis/multicluster.x-k8s.io";
 constexpr const char* kAll = "GET /apis/multicluster.x-k8s.io/v1alpha1/clusterprofiles?limit=500";
 
-// The hub's objects again, as one file.
+// The hub's objects as one file.
 std::string as_list(const ObjectApi& api) {
   return api.answer({.method = "GET", .target = kProfiles.path + "/clusterprofiles"}).body;
 }
 
 bool is_discovery(const HttpRequest& request) { return "GET " + request.target == kDiscovery; }
 
-// The same objects in v1alpha2, of a server that has no older version of them.
+// The resource in v1alpha2, for a server that has no older version of it.
 ObjectApi::Resource newer() {
   ObjectApi::Resource resource = kProfiles;
   resource.path = "/apis/multicluster.x-k8s.io/v1alpha2";
@@ -76,7 +76,7 @@ std::vector<std::string> files_in(const std::filesystem::path& folder) {
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("from-hub: pages of 500 hold what a file with all of them holds") {
+TEST_CASE("from-hub: pages of 500 give the same kubeconfig as one file with all ClusterProfiles") {
   const ObjectApi api = hub_of(1100);
   const Hub hub(api);
   const Outcome outcome = hub.from_hub("kubeconfig");
@@ -96,7 +96,7 @@ TEST_CASE("from-hub: pages of 500 hold what a file with all of them holds") {
   }
 }
 
-TEST_CASE("from-hub: one namespace, a label, both") {
+TEST_CASE("from-hub: --namespace and --selector choose ClusterProfiles, alone and together") {
   const ObjectApi api = two_namespaces();
   const Hub hub(api);
   CHECK(contexts(hub.from_hub("kubeconfig")) == "fleet/a fleet/b other/a");
@@ -111,7 +111,7 @@ TEST_CASE("from-hub: one namespace, a label, both") {
         "?limit=500&labelSelector=tier%3Dgold");
 }
 
-TEST_CASE("from-hub: a server that selects nothing is not believed") {
+TEST_CASE("from-hub: the selector applies even if the server ignores it") {
   const ObjectApi api = two_namespaces();
   const Hub hub([&api](const HttpRequest& request) {
     HttpRequest without_selector = request;
@@ -121,7 +121,7 @@ TEST_CASE("from-hub: a server that selects nothing is not believed") {
   CHECK(contexts(hub.from_hub("kubeconfig", {"-l", "tier=gold"})) == "fleet/a other/a");
 }
 
-TEST_CASE("from-hub: --name with a namespace is one GET, without one it is searched") {
+TEST_CASE("from-hub: --name with a namespace is one GET, without a namespace a list") {
   const Hub hub(two_namespaces());
   const std::string get =
       "GET /apis/multicluster.x-k8s.io/v1alpha1/namespaces/fleet/clusterprofiles/a";
@@ -150,7 +150,7 @@ TEST_CASE("from-hub: get runs the plugin of the hub's ClusterProfile") {
   CHECK(outcome.output == "TokenOfThePlugin\n");
 }
 
-TEST_CASE("from-hub: another object than the one asked for is refused") {
+TEST_CASE("from-hub: an object other than the requested one is refused") {
   for (const std::string& answer :
        {hub_profile("b"), hub_profile("a", "other"),
         std::string(R"({"kind":"Secret","metadata":{"name":"a","namespace":"fleet"}})")}) {
@@ -161,7 +161,7 @@ TEST_CASE("from-hub: another object than the one asked for is refused") {
   }
 }
 
-TEST_CASE("from-hub: there is one source, and what asks the hub needs it") {
+TEST_CASE("from-hub: there is exactly one source, and options of the hub need --from-hub") {
   const Hub hub(two_namespaces());
   const std::string mapping_path = hub.sandbox().at("mapping.json");
   for (const std::string subcommand : {"get", "resolve", "kubeconfig"}) {
@@ -178,7 +178,7 @@ TEST_CASE("from-hub: there is one source, and what asks the hub needs it") {
   CHECK(hub.requests().empty());
 }
 
-TEST_CASE("from-hub: the hub is that of --kubeconfig, else of KUBECONFIG") {
+TEST_CASE("from-hub: --kubeconfig names the hub, or else KUBECONFIG does") {
   const Hub hub(two_namespaces());
   const Hub other(empty_hub());
   Command command =
@@ -191,7 +191,7 @@ TEST_CASE("from-hub: the hub is that of --kubeconfig, else of KUBECONFIG") {
   CHECK_REFUSAL(run(command), 2, "no hub is known");
 }
 
-TEST_CASE("from-hub: what the hub refuses is told with the rule that is missing") {
+TEST_CASE("from-hub: a refusal of the hub is reported with the missing RBAC rule") {
   ObjectApi api = two_namespaces();
   api.forbid("clusterprofiles");
   const Hub hub(std::move(api));
@@ -210,7 +210,7 @@ TEST_CASE("from-hub: what the hub refuses is told with the rule that is missing"
   CHECK(got.error_output.find("namespace 'fleet'") != std::string::npos);
 }
 
-TEST_CASE("from-hub: the newest version that both sides know") {
+TEST_CASE("from-hub: the newest API version that both sides know is used") {
   ObjectApi api = two_namespaces();
   api.add(newer(), in_v1alpha2(hub_profile("new", "fleet", R"({"tier":"gold"})")));
   api.add_version("/apis/multicluster.x-k8s.io/v1beta7");
@@ -226,7 +226,7 @@ TEST_CASE("from-hub: the newest version that both sides know") {
   CHECK(both.run({"lint", "--from-hub"}).output == "0 errors, 0 warnings in 1 object of the hub\n");
 }
 
-TEST_CASE("from-hub: an object without apiVersion is read by the rules of its list") {
+TEST_CASE("from-hub: an object without apiVersion is read as one of its list's version") {
   ObjectApi api;
   std::string item = hub_profile("a");
   item = "{" + item.substr(item.find("\"metadata\""));
@@ -238,8 +238,8 @@ TEST_CASE("from-hub: an object without apiVersion is read by the rules of its li
         std::string::npos);
 }
 
-// MCS-API's kinds are in the same group.
-TEST_CASE("from-hub: a version that the group has for other kinds alone is passed over") {
+// The kinds of MCS-API are in the same API group.
+TEST_CASE("from-hub: an API version that has only other kinds is skipped") {
   ObjectApi api = two_namespaces();
   api.add_version("/apis/multicluster.x-k8s.io/v1alpha2");
   const Hub hub(std::move(api));
@@ -251,7 +251,7 @@ TEST_CASE("from-hub: a version that the group has for other kinds alone is passe
   CHECK(hub.from_hub("resolve", {"--name=fleet/b"}).exit_code == 0);
 }
 
-TEST_CASE("from-hub: no group, no known version, no right to ask for them") {
+TEST_CASE("from-hub: a missing API group, unknown versions and forbidden discovery are errors") {
   const Hub bare{ObjectApi()};
   const Outcome no_group = bare.from_hub("kubeconfig");
   CHECK_REFUSAL(no_group, 2, "the hub does not serve the API group multicluster.x-k8s.io");
@@ -274,7 +274,7 @@ TEST_CASE("from-hub: no group, no known version, no right to ask for them") {
   CHECK_REFUSAL(other.from_hub("resolve"), 1, "the hub's reply is no APIGroup");
 }
 
-TEST_CASE("from-hub: a bad ClusterProfile is told and left out") {
+TEST_CASE("from-hub: an invalid ClusterProfile is reported and left out") {
   ObjectApi api = two_namespaces();
   std::string bad = hub_profile("bad");
   bad.replace(bad.find("https://"), 8, "http://");
@@ -294,13 +294,13 @@ TEST_CASE("from-hub: a bad ClusterProfile is told and left out") {
   CHECK(resolved.exit_code == 1);
   CHECK(resolved.error_output == outcome.error_output);
   CHECK(resolved.output.find("fleet/b") != std::string::npos);
-  // The hub is not asked for the others.
+  // Only the named one is read from the hub.
   const Outcome named = hub.from_hub("resolve", {"--name=fleet/b"});
   CHECK_MESSAGE(named.exit_code == 0, describe(named));
   CHECK(named.error_output == "");
 }
 
-TEST_CASE("from-hub: --context chooses among the kubeconfig's, and the error names it") {
+TEST_CASE("from-hub: --context chooses a context of the kubeconfig, and errors name the context") {
   const Hub hub(two_namespaces());
   std::string text = read_text(hub.sandbox().at("hub.json"));
   const std::size_t current = text.find("\"current-context\"");
@@ -329,7 +329,7 @@ TEST_CASE("from-hub: --context chooses among the kubeconfig's, and the error nam
   CHECK_REFUSAL(nowhere, 2, "--context is given, but no kubeconfig");
 }
 
-TEST_CASE("from-hub: a hub that fails in the middle leaves the file as it was") {
+TEST_CASE("from-hub: if the hub fails at the second page, the output file stays as it was") {
   const ObjectApi api = hub_of(600);
   const Hub hub([&api](const HttpRequest& request) {
     const bool is_first = request.target.find("continue") == std::string::npos;
@@ -342,7 +342,7 @@ TEST_CASE("from-hub: a hub that fails in the middle leaves the file as it was") 
   CHECK(files_in(hub.sandbox().at("out")) == std::vector<std::string>{"fleet.kubeconfig"});
 }
 
-TEST_CASE("from-hub: Ctrl-C ends it while the hub is silent, and leaves no file") {
+TEST_CASE("from-hub: Ctrl-C ends the command while the hub does not answer, and leaves no file") {
   std::atomic<bool> is_asked = false;
   std::atomic<bool> is_over = false;
   const Hub hub([&](const HttpRequest&) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `execcred get --all`: the plugins of a fleet, and how each run ended.
+// `execcred get --all`: runs the plugins of all ClusterProfiles, and shows how each run ended.
 #include "documents.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kToken = "t0ken-of-the-fleet";
 
-// Two clusters with a credential, one whose plugin refuses, one that another controller reaches.
+// Two clusters with a credential, one whose plugin fails, one whose provider is not mapped.
 class Fleet {
  public:
   Fleet()
@@ -54,7 +54,7 @@ class Fleet {
   Inventory inventory_;
 };
 
-// A program that has a terminal for all its streams.
+// A program whose standard streams are a terminal.
 class OnTerminal {
  public:
   explicit OnTerminal(const Command& command) {
@@ -78,7 +78,7 @@ class OnTerminal {
     waitpid(pid_, nullptr, 0);
   }
 
-  // Reads until the terminal shows it, or the program has ended.
+  // Reads until the terminal shows the pattern, or until the program has ended.
   bool shows(const std::string& pattern) {
     const std::regex form(pattern);
     const auto end = std::chrono::steady_clock::now() + kPatience;
@@ -87,9 +87,9 @@ class OnTerminal {
     }
     return true;
   }
-  // As the terminal's user does.
+  // Types the key, as a user of the terminal does.
   void press(char key) const { REQUIRE(write(terminal_, &key, 1) == 1); }
-  // All that it has shown, once it has ended.
+  // Waits for the end of the program, and returns all its output.
   const std::string& wait(int& exit_code) {
     while (read_more()) {
     }
@@ -100,7 +100,7 @@ class OnTerminal {
   }
 
  private:
-  // False where nothing more comes: a terminal without a program is EIO.
+  // False if there is no more output: a read from a terminal without a program fails with EIO.
   bool read_more() {
     pollfd polled = {.fd = terminal_, .events = POLLIN, .revents = 0};
     if (poll(&polled, 1, static_cast<int>(kPatience.count())) != 1) return false;
@@ -115,8 +115,8 @@ class OnTerminal {
   std::string text_;
 };
 
-// One of two clusters is done, and the other's program waits for the file "go", with a child
-// process.
+// Two clusters: one is done; the program of the other has a child process, and waits for the file
+// "go".
 class HalfDone {
  public:
   HalfDone()
@@ -156,7 +156,7 @@ class HalfDone {
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("get --all: a failing cluster keeps no other, and no token is shown") {
+TEST_CASE("get --all: a failing cluster does not stop the others, and no token is shown") {
   const Outcome outcome = Fleet().get();
   CHECK_MESSAGE(outcome.exit_code == 1, describe(outcome));
   CHECK(outcome.output.starts_with("CLUSTER  PROVIDER  RESULT   EXPIRES  EXIT  TIME"));
@@ -168,7 +168,7 @@ TEST_CASE("get --all: a failing cluster keeps no other, and no token is shown") 
   CHECK(outcome.error_output == "");
 }
 
-TEST_CASE("get --all: one document for programs, in the order of the source") {
+TEST_CASE("get --all: no format shows a token, json and yaml have the order of the source") {
   const Fleet fleet;
   for (const std::string format : {"json", "yaml", "name", "wide", "text"}) {
     CHECK(fleet.get({"-o", format}).output.find(kToken) == std::string::npos);
@@ -185,7 +185,7 @@ TEST_CASE("get --all: one document for programs, in the order of the source") {
   CHECK(fleet.get({"-owide"}).output.find("https://d.example.com") != std::string::npos);
 }
 
-TEST_CASE("get --all: what is chosen, and what is left when nothing is") {
+TEST_CASE("get --all: options choose the clusters, and it is an error to choose none") {
   const Fleet fleet;
   CHECK(fleet.get({"--name=fleet/a"}).exit_code == 0);
   const Outcome of_one = fleet.get({"--provider=good"});
@@ -199,7 +199,7 @@ TEST_CASE("get --all: what is chosen, and what is left when nothing is") {
   CHECK_REFUSAL(fleet.get({"--parallel=0"}), 2, "--parallel: '0' is no number from 1 to 256");
 }
 
-TEST_CASE("get: several names are a fleet of those, and a name that none has is said") {
+TEST_CASE("get: several names run like --all, and a name without a ClusterProfile is reported") {
   const Fleet fleet;
   const std::vector<std::string> two = {"--name=fleet/d,a"};
   const Outcome outcome = fleet.get_some(two);
@@ -216,7 +216,7 @@ TEST_CASE("get: several names are a fleet of those, and a name that none has is 
                 "'token' is no output format of several clusters");
 }
 
-TEST_CASE("get --all: a broken document keeps no other") {
+TEST_CASE("get --all: a broken document does not stop the others") {
   const Sandbox programs;
   const Inventory inventory(mapping({mapped("p", programs.script("p", printing(kToken)))}),
                             profile("a", {provider("p")}) + "\n---\nbroken: [\n---\n" +
@@ -231,7 +231,7 @@ TEST_CASE("get --all: a broken document keeps no other") {
 }
 
 // Each of the three waits until all three run, so that one after the other they would never end.
-TEST_CASE("get --all: --parallel programs run at a time") {
+TEST_CASE("get --all: with --parallel=3, three programs run at a time") {
   const Sandbox programs;
   const std::string body = "cd " + programs.path().native() +
                            " && : > \"run.$$\"\nuntil set -- run.*; [ $# -ge 3 ]; do :; done\n" +
@@ -245,7 +245,7 @@ TEST_CASE("get --all: --parallel programs run at a time") {
   CHECK(outcome.output.ends_with("\n3 clusters: 3 ok, 0 fail, 0 skipped\n"));
 }
 
-TEST_CASE("get --all: a reader that has gone is no error, and no token was shown") {
+TEST_CASE("get --all: it is no error if the reader of the output is gone") {
   const Fleet fleet;
   Command command = fleet.command({"--provider=good"});
   Pipe gone;
@@ -274,7 +274,7 @@ TEST_CASE(
   CHECK(text.find(kToken) == std::string::npos);
 }
 
-TEST_CASE("get --all: Ctrl-C on a terminal ends it and its programs, and shows what is done") {
+TEST_CASE("get --all: Ctrl-C on a terminal ends it and its programs, and shows the results") {
   const HalfDone fleet;
   OnTerminal terminal(fleet.command());
   REQUIRE(terminal.shows("1/2"));
@@ -290,7 +290,7 @@ TEST_CASE("get --all: Ctrl-C on a terminal ends it and its programs, and shows w
   for (const pid_t pid : fleet.pids()) CHECK(wait_until([pid] { return !is_running(pid); }));
 }
 
-TEST_CASE("get --all: a signal ends it promptly, with its programs, and one whole document") {
+TEST_CASE("get --all: a signal ends it and its programs promptly, and the JSON is complete") {
   for (const int signal : {SIGINT, SIGTERM}) {
     CAPTURE(signal);
     const HalfDone fleet;

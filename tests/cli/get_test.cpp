@@ -48,7 +48,7 @@ TEST_CASE("get -o exec-credential, the default: one document by the protocol's r
   }
 }
 
-TEST_CASE("get: what the plugin does not say is not made up") {
+TEST_CASE("get: no field is added that the plugin did not give") {
   const Outcome outcome = get_from_script(printing_answer(R"("token":"t")"));
   CHECK(outcome.exit_code == 0);
   CHECK(is_same_json(outcome.output, answer(R"("token":"t")")));
@@ -58,7 +58,7 @@ TEST_CASE("get: what the plugin does not say is not made up") {
   CHECK(is_same_json(tolerated.output, answer(R"("token":"t")")));
 }
 
-TEST_CASE("get: times with an offset or a fraction are the same moment") {
+TEST_CASE("get: a time with an offset or a fraction means the same moment") {
   for (const std::string time : {"2100-01-02T03:04:05Z", "2100-01-02T03:04:05.999999999Z",
                                  "2100-01-02T05:04:05+02:00", "2100-01-01T22:34:05-04:30"}) {
     CAPTURE(time);
@@ -84,13 +84,13 @@ TEST_CASE("get -o token: the token and a newline") {
   CHECK(outcome.error_output == "");
 }
 
-TEST_CASE("get -o header: what curl -H takes") {
+TEST_CASE("get -o header: a header line for curl -H") {
   const Outcome outcome = get_from_script(printing_answer(token_status()), {"-o", "header"});
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.output == "Authorization: Bearer t0ken-of-p\n");
 }
 
-TEST_CASE("get -o json: the credential with where it is from and where it goes") {
+TEST_CASE("get -o json: the credential with its ClusterProfile, provider and server") {
   const Outcome outcome = get_from_script(printing_answer(token_status()), {"-o", "json"});
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
   CHECK(is_same_json(outcome.output, R"({"clusterProfile":"fleet/c1","provider":"p","server":)"
@@ -103,7 +103,7 @@ TEST_CASE("get -o json: the credential with where it is from and where it goes")
   CHECK(json_at(pair.output, "token") == "(missing)");
 }
 
-TEST_CASE("get: a certificate is no token and no header") {
+TEST_CASE("get: a certificate cannot be printed as a token or a header") {
   remember_secret(kKey);
   for (const std::string format : {"token", "header"}) {
     CHECK_REFUSAL(get_from_script(printing_answer(certificate_status()), {"-o", format}), 1,
@@ -144,7 +144,7 @@ TEST_CASE("get: no failure shows what the plugin printed") {
   CHECK_FAILURE(get_from_script("printf %s " + canary + "\nexit 1"), 1, "ended with exit code 1");
 }
 
-TEST_CASE("get: a plugin of ours from mapping and ClusterProfile to its credential") {
+TEST_CASE("get: execcred-token-file gives a credential by its mapping and ClusterProfile") {
   const Sandbox sandbox;
   const std::string token = jwt_for(3600);
   remember_secret(token);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One folder tests/golden/PROGRAM/CASE: what a program is given, and all that it says. The form
-// is described in tests/golden/README.md.
+// One folder tests/golden/PROGRAM/CASE: the input of a program, and its expected output.
+// tests/golden/README.md describes the format.
 #pragma once
 
 #include "child_process.hpp"
@@ -24,16 +24,16 @@ class GoldenCase {
   // "PROGRAM/CASE".
   std::string name() const;
   Said expected() const;
-  // Runs the program in a folder of its own. What differs from run to run is normalised.
+  // Runs the program in a folder of its own. Values that differ from run to run are normalised.
   Said run() const;
-  // Makes what was said the expected.
+  // Writes this output as the expected one.
   void refresh(const Said& said) const;
 
  private:
   std::filesystem::path folder_;
 };
 
-// All of them, in the order of their names.
+// All cases, in the order of their names.
 std::vector<GoldenCase> golden_cases();
 
 }  // namespace blackbox

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Help texts, messages and outputs as they are known to users, byte for byte. How to change them
-// on purpose is told in tests/golden/README.md.
+// Help texts, messages and outputs, byte for byte. tests/golden/README.md describes how to change
+// them on purpose.
 #include "golden_case.hpp"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ bool is_set(const std::string& variable) {
 
 TEST_SUITE_BEGIN("golden");
 
-TEST_CASE("every golden case says what it said") {
+TEST_CASE("the output of every golden case is the same as its golden files") {
   const bool is_refreshed = is_set(kRefresh);
   if (is_refreshed && is_set("CI")) FAIL(kRefresh << " is for people, not for CI");
   const std::vector<GoldenCase> cases = golden_cases();

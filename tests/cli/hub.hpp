@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hub on loopback with ClusterProfiles and Secrets, and the command line that reads it.
+// A hub on loopback with ClusterProfiles and Secrets, and execcred commands that read it.
 #pragma once
 
 #include "child_process.hpp"
@@ -16,13 +16,13 @@ namespace blackbox {
 extern const execcred::test::ObjectApi::Resource kProfiles;
 extern const execcred::test::ObjectApi::Resource kSecrets;
 
-// Serves both resources, with nothing in them yet.
+// Serves both resources, without any objects yet.
 execcred::test::ObjectApi empty_hub();
-// As profile() of inventory.hpp, with one provider "p", in another namespace and with labels
-// (JSON).
+// Like profile() of inventory.hpp, but with one provider "p", a namespace, and labels in the form
+// of JSON.
 std::string hub_profile(std::string_view name, std::string_view name_space = "fleet",
                         std::string_view labels = "{}");
-// ClusterProfiles "c0" to "c<count - 1>" of namespace fleet, each with a CA of real size.
+// ClusterProfiles "c0" to "c<count - 1>" of namespace fleet, each with a CA of realistic size.
 execcred::test::ObjectApi hub_of(std::size_t count);
 
 class Hub {
@@ -33,7 +33,7 @@ class Hub {
       : Hub([api = std::move(api)](const auto& request) { return api.answer(request); }) {}
   explicit Hub(Handler handler);
 
-  // execcred ARGUMENTS, with --kubeconfig of the hub; "-m" for those that need a mapping.
+  // execcred ARGUMENTS --kubeconfig=… of the hub. ARGUMENTS must have "-m" if a mapping is needed.
   Command command(std::vector<std::string> arguments) const;
   Outcome run(std::vector<std::string> arguments) const {
     return blackbox::run(command(std::move(arguments)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred install: directories that cannot be installed into, and moments at which it may end.
+// execcred install: refused directories, writes that fail, and runs that end at any moment.
 #include "installation.hpp"
 #include "support/syscall_stops.hpp"
 
@@ -23,7 +23,7 @@ void become_stranger() {
   if (setgroups(0, nullptr) != 0 || setgid(kStranger) != 0 || setuid(kStranger) != 0) _exit(1);
 }
 
-// One error line with the text, a hint where one is asked for, and nothing on standard output.
+// Exit code 2, the error message, the start of the hint, and nothing on standard output.
 void check_refused(const Outcome& outcome, const std::string& message,
                    const std::string& hint = "") {
   CHECK_MESSAGE(outcome.exit_code == 2, describe(outcome));
@@ -33,8 +33,8 @@ void check_refused(const Outcome& outcome, const std::string& message,
   CHECK_MESSAGE(has_text(outcome, "\n  hint: " + hint), describe(outcome));
 }
 
-// Runs the command in a small file system on the directory, then lists what is there. The last line
-// of the output is the exit code.
+// Runs the command with a small file system mounted on the directory, then lists the files there.
+// The last line of the output is the exit code.
 Outcome run_on_tmpfs(const Installation& release, const char* options, unsigned long flags) {
   const std::string script = "cd / && '" + release.program() + "' install '" + release.directory() +
                              "'; code=$?; ls -A '" + release.directory() + "'; echo \"exit $code\"";
@@ -49,7 +49,7 @@ Outcome run_on_tmpfs(const Installation& release, const char* options, unsigned 
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("install: a directory that is missing, none, or two") {
+TEST_CASE("install: a missing directory, a file, no directory and two directories are refused") {
   const Installation release;
   const std::string missing = release.sandbox().at("missing");
   check_refused(release.run({missing}),
@@ -67,7 +67,7 @@ TEST_CASE("install: a directory that is missing, none, or two") {
   CHECK(read_text(file) == "x");
 }
 
-TEST_CASE("install: a directory of somebody else's, which this user may not write to") {
+TEST_CASE("install: a directory that this user may not write to is refused") {
   const Installation release;
   chmod(release.directory().c_str(), 0555);
   Command command = release.command();
@@ -77,7 +77,7 @@ TEST_CASE("install: a directory of somebody else's, which this user may not writ
   CHECK(release.listing().empty());
 }
 
-TEST_CASE("install: a plugin that this user may not read") {
+TEST_CASE("install: an unreadable plugin is an error, and nothing is installed") {
   const Installation release;
   release.put("execcred-b", "x", 0111);
   Command command = release.command();
@@ -90,7 +90,7 @@ TEST_CASE("install: a plugin that this user may not read") {
   CHECK(release.listing().empty());
 }
 
-TEST_CASE("install: onto a full file system, nothing of a plugin is left") {
+TEST_CASE("install: on a full file system, no part of a plugin is left") {
   struct Case {
     const char* options;
     std::string plugin, why;
@@ -117,7 +117,7 @@ TEST_CASE("install: onto a full file system, nothing of a plugin is left") {
   CHECK_MESSAGE(has_text(large, "\nexeccred-a\nexeccred-b\nexit 0\n"), describe(large));
 }
 
-TEST_CASE("install: onto a read-only file system") {
+TEST_CASE("install: a read-only file system is an error") {
   const Installation release;
   const Outcome outcome = run_on_tmpfs(release, "size=1m", MS_RDONLY);
   if (outcome.exit_code == kNoMount) {
@@ -129,7 +129,7 @@ TEST_CASE("install: onto a read-only file system") {
                 describe(outcome));
 }
 
-TEST_CASE("install: a limit on the size of files is an error, not a death") {
+TEST_CASE("install: a file size limit that is too small is an error, not a crash") {
   const Installation release;
   Command command = release.command();
   command.before_exec = [] {
@@ -141,7 +141,7 @@ TEST_CASE("install: a limit on the size of files is an error, not a death") {
   CHECK(release.listing().empty());
 }
 
-TEST_CASE("install: something else has a plugin's name: that is told, and nothing is installed") {
+TEST_CASE("install: a directory or a FIFO at a plugin's path is an error, nothing is installed") {
   const Installation release;
   const std::string path = release.installed("execcred-b");
   fs::create_directory(path);
@@ -154,7 +154,7 @@ TEST_CASE("install: something else has a plugin's name: that is told, and nothin
   CHECK(release.listing() == "execcred-b ");
 }
 
-TEST_CASE("install: the directory that the plugins are in already") {
+TEST_CASE("install: the directory that the plugins are copied from is refused") {
   const Installation release;
   const std::string source = release.sandbox().at("release");
   const std::string link = release.sandbox().at("link");
@@ -167,7 +167,7 @@ TEST_CASE("install: the directory that the plugins are in already") {
   CHECK((status_of(source + "/execcred-a").st_mode & 07777U) == 0755U);
 }
 
-TEST_CASE("install: no plugin beside execcred") {
+TEST_CASE("install: it is an error if there is no plugin beside execcred") {
   const Installation release;
   fs::remove(release.sandbox().at("release/execcred-a"));
   fs::remove(release.sandbox().at("release/execcred-b"));
@@ -178,7 +178,7 @@ TEST_CASE("install: no plugin beside execcred") {
 }
 
 // The state at each system call is the one that a kill at that moment would leave.
-TEST_CASE("install: whenever it ends, a plugin's name has the old program or the new, whole") {
+TEST_CASE("install: at any moment, a plugin's file is the complete old program or the new one") {
   const Installation release;
   check_installs(release.run());
   const std::string before = read_text(release.installed("execcred-b"));
@@ -192,7 +192,7 @@ TEST_CASE("install: whenever it ends, a plugin's name has the old program or the
     const std::string content = read_text(release.installed("execcred-b"));
     const bool is_new = release.has("execcred-b");
     if (content != before && !is_new) ++torn;
-    // The first is the first to take its place, when both are written.
+    // The first plugin is renamed into place first, after both are written.
     if (is_new && !release.has("execcred-a")) ++mixed;
   });
   check_installs(outcome);
@@ -202,7 +202,7 @@ TEST_CASE("install: whenever it ends, a plugin's name has the old program or the
   CHECK(release.has("execcred-b"));
 }
 
-TEST_CASE("install: killed in the middle, the next run leaves nothing of it") {
+TEST_CASE("install: after a kill, the next run removes the partial files") {
   const Installation release;
   release.put("execcred-b", std::string(4'000'000, 'b'));
   {

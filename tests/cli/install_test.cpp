@@ -26,7 +26,7 @@ std::string digest_of(const std::string& path) {
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("install: all plugins, mode 0555 whatever the umask, and a line that tells each") {
+TEST_CASE("install: all plugins, with mode 0555 under any umask, and an output line for each") {
   for (const mode_t mask : {mode_t{0}, mode_t{077}, mode_t{0777}}) {
     CAPTURE(mask);
     const Installation release;
@@ -49,7 +49,7 @@ TEST_CASE("install: all plugins, mode 0555 whatever the umask, and a line that t
   }
 }
 
-TEST_CASE("install: what is the same already is not written again") {
+TEST_CASE("install: a plugin that is the same already is not written again") {
   const Installation release;
   check_installs(release.run());
   const struct stat before = status_of(release.installed("execcred-a"));
@@ -71,7 +71,7 @@ TEST_CASE("install: what is the same already is not written again") {
   CHECK(release.has("execcred-b"));
 }
 
-TEST_CASE("install: executables that are called as plugins are, and nothing else") {
+TEST_CASE("install: copies only executables that have the name of a plugin") {
   const Installation release;
   for (const char* name : {"execcred-a.bak", "execcred-a.1", "execcred-", "execcred-A",
                            "execcredible", "other", ".execcred-c"}) {
@@ -86,7 +86,7 @@ TEST_CASE("install: executables that are called as plugins are, and nothing else
   CHECK((status_of(other).st_mode & 07777U) == 0640U);
 }
 
-TEST_CASE("install --plugin: those that are named") {
+TEST_CASE("install --plugin: copies only the named plugins") {
   const Installation release;
   check_installs(
       release.run({"--plugin=execcred-b", "--plugin", "execcred-b", release.directory()}));
@@ -109,7 +109,7 @@ TEST_CASE("install --plugin=kubectl-execcred: a copy of execcred itself, and onl
   CHECK(read_text(release.installed("kubectl-execcred")) == read_text(release.program()));
 }
 
-TEST_CASE("install: finds the plugins by every way to start it") {
+TEST_CASE("install: finds the plugins, however execcred is started") {
   const Installation release;
   const std::string link = release.sandbox().at("link");
   fs::create_symlink(release.program(), link);
@@ -140,7 +140,7 @@ TEST_CASE("install: finds the plugins by every way to start it") {
   }
 }
 
-TEST_CASE("install: over a program that runs, which goes on") {
+TEST_CASE("install: replaces a program that is running, which keeps running") {
   const Installation release;
   release.put("execcred-a", read_text("/bin/sleep"));
   check_installs(release.run());
@@ -160,7 +160,7 @@ TEST_CASE("install: over a program that runs, which goes on") {
   kill(running.pid(), SIGKILL);
 }
 
-TEST_CASE("install: a symbolic link is replaced, and what it points to stays") {
+TEST_CASE("install: a symbolic link is replaced, and its target stays as it was") {
   const Installation release;
   const std::string precious = release.sandbox().write("precious", "precious");
   fs::create_symlink(precious, release.installed("execcred-a"));
@@ -170,14 +170,14 @@ TEST_CASE("install: a symbolic link is replaced, and what it points to stays") {
   CHECK(release.has("execcred-b"));
   CHECK(read_text(precious) == "precious");
   CHECK_FALSE(fs::exists(release.sandbox().at("nowhere")));
-  // Even to the very plugin: the source's folder may be gone when the controller starts.
+  // Also a link to the plugin itself: its folder may be gone when the controller starts.
   fs::remove(release.installed("execcred-a"));
   fs::create_symlink(release.sandbox().at("release/execcred-a"), release.installed("execcred-a"));
   check_installs(release.run());
   CHECK(release.has("execcred-a"));
 }
 
-TEST_CASE("install: into a directory by a symbolic link") {
+TEST_CASE("install: the directory may be named by a symbolic link") {
   const Installation release;
   const std::string link = release.sandbox().at("to");
   fs::create_directory_symlink(release.directory(), link);
@@ -187,7 +187,7 @@ TEST_CASE("install: into a directory by a symbolic link") {
   CHECK(fs::is_symlink(link));
 }
 
-TEST_CASE("install: what a killed run left goes, and nothing that only looks alike") {
+TEST_CASE("install: leftovers of a killed run are removed, files with similar names are kept") {
   const Installation release;
   const std::string kept =
       ".execcred-a.AbC123 .execcred-a.execcred-1234567 .execcred-a.execcred-AbC12- "
@@ -201,7 +201,7 @@ TEST_CASE("install: what a killed run left goes, and nothing that only looks ali
   CHECK(release.listing() == kept + "execcred-a execcred-b ");
 }
 
-TEST_CASE("install: several at once, on one directory") {
+TEST_CASE("install: several runs at once, on one directory") {
   const Installation release;
   for (int round = 0; round < 3; ++round) {
     release.put("execcred-b", std::string(200'000, static_cast<char>('0' + round)));
@@ -214,7 +214,7 @@ TEST_CASE("install: several at once, on one directory") {
   }
 }
 
-TEST_CASE("install: waits while another run has the directory") {
+TEST_CASE("install: waits while another run has locked the directory") {
   const Installation release;
   const std::string half = release.sandbox().write("plugins/.execcred-a.execcred-AbC123", "half");
   const int directory = open(release.directory().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder with execcred and plugins beside it, as a release is unpacked, and one to install into.
+// A folder with execcred and plugins, like an unpacked release, and a directory to install into.
 #pragma once
 
 #include "child_process.hpp"
@@ -21,7 +21,7 @@ class Installation {
   // With the plugins execcred-a and execcred-b, and an empty directory.
   Installation();
 
-  // execcred install ARGUMENTS, with the directory as the last where none are given.
+  // execcred install ARGUMENTS. Without ARGUMENTS, the directory is the only argument.
   Command command(std::vector<std::string> arguments = {}) const;
   Outcome run(std::vector<std::string> arguments = {}) const;
 
@@ -31,9 +31,9 @@ class Installation {
   std::string program() const { return sandbox_.at("release/execcred"); }
   std::string directory() const { return sandbox_.at("plugins"); }
   std::string installed(std::string_view name) const;
-  // The names of all that is in the directory, sorted, each followed by a space.
+  // The names of all entries of the directory, sorted, each followed by a space.
   std::string listing() const;
-  // Neither missing, nor of another content or mode than the plugin.
+  // Whether the plugin is installed, with its content and with mode 0555.
   bool has(std::string_view name) const;
 
   const Sandbox& sandbox() const { return sandbox_; }
@@ -53,8 +53,8 @@ inline bool has_text(const Outcome& outcome, std::string_view text) {
 // Without following a symbolic link.
 struct stat status_of(const std::string& path);
 
-// In a child before exec: a mount namespace of its own, in which a file system of memory hides what
-// was at `path`. Ends the child with kNoMount where that is not permitted.
+// Runs in a child before exec. Enters a new mount namespace, and mounts a tmpfs that hides the
+// content of `path`. Ends the child with kNoMount if that is not permitted.
 inline constexpr int kNoMount = 125;
 void hide_behind_tmpfs(const std::string& path, const char* options, unsigned long flags = 0);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapping files, ClusterProfiles and the execcred command on them.
+// Mapping files, ClusterProfiles and the execcred commands that read them.
 #pragma once
 
 #include "child_process.hpp"
@@ -35,7 +35,7 @@ inline constexpr std::string_view kArgumentsExtension =
 inline constexpr std::string_view kVariablesExtension =
     "clusterprofiles.multicluster.x-k8s.io/exec/additional-envs";
 
-// A mapping and a ClusterProfile in a folder of their own, and the command line on them.
+// A mapping and a ClusterProfile in a folder of their own, and commands that read them.
 class Inventory {
  public:
   Inventory(std::string_view mapping_text, std::string_view profiles_text);

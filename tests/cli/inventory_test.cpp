@@ -34,7 +34,7 @@ class Files {
     arguments.insert(arguments.begin(), {kCli, "resolve", "-m", mapping_, "-f", source});
     return {.arguments = std::move(arguments), .environment = {}};
   }
-  // The names of the profiles that were resolved, in their order; or the failure.
+  // The names of the ClusterProfiles that were resolved, in their order; or the failure.
   std::string names(const std::string& source, std::vector<std::string> arguments = {},
                     std::optional<std::string> input = std::nullopt) const {
     Command resolving = command(source, std::move(arguments));
@@ -62,7 +62,7 @@ class Files {
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("inventory: one or many documents, lists of both kinds, other kinds passed over") {
+TEST_CASE("inventory: one or many documents, lists of both kinds, other kinds are skipped") {
   const Files files;
   const std::string other = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"}})";
   struct Case {
@@ -77,7 +77,7 @@ TEST_CASE("inventory: one or many documents, lists of both kinds, other kinds pa
            {list("List", "v1", one("b") + "," + other + "," + one("a")), "fleet/b fleet/a"},
            {list("ClusterProfileList", kGroupVersion, one("b") + "," + one("a")),
             "fleet/b fleet/a"},
-           // An API server's items carry neither kind nor version.
+           // Items of an API server's list have neither kind nor apiVersion.
            {list("ClusterProfileList", kGroupVersion, without_head("b") + "," + without_head("a")),
             "fleet/b fleet/a"},
            {list("List", "v1", list("List", "v1", one("a"))), "fleet/a"},
@@ -89,7 +89,7 @@ TEST_CASE("inventory: one or many documents, lists of both kinds, other kinds pa
   }
 }
 
-TEST_CASE("inventory: a folder's manifests in the order of their names, then those inside") {
+TEST_CASE("inventory: a folder's manifests in the order of their names, then its subfolders") {
   const Files files;
   const Sandbox& sandbox = files.sandbox();
   sandbox.write("folder/20.yaml", one("c"));
@@ -105,14 +105,14 @@ TEST_CASE("inventory: a folder's manifests in the order of their names, then tho
   CHECK(files.names(sandbox.at("folder"), {"--name=a"}) == "fleet/a");
   sandbox.write("folder/15.yaml", "providers: []\n---\nresources: [a.yaml]\n");
   CHECK(files.names(sandbox.at("folder")) == all);
-  // One that is named is meant.
+  // A file that is named itself must be a valid one.
   const Outcome named = run(files.command(sandbox.at("folder/15.yaml")));
   CHECK(named.exit_code == 2);
   CHECK(named.output == "");
   CHECK(says(named, "execcred: error: kind is missing\n"));
 }
 
-TEST_CASE("inventory: one file of a folder that is none keeps no other from a kubeconfig") {
+TEST_CASE("inventory: a kubeconfig has the other ClusterProfiles if a folder has an invalid file") {
   const Files files;
   const Sandbox& sandbox = files.sandbox();
   sandbox.write("folder/a.yaml", one("a"));
@@ -130,7 +130,7 @@ TEST_CASE("inventory: one file of a folder that is none keeps no other from a ku
   CHECK_FAILURE(run(command), 1, "the document is no valid YAML (did not find expected node");
 }
 
-TEST_CASE("inventory: a ClusterProfile of a folder that lost its kind is told, not passed over") {
+TEST_CASE("inventory: a ClusterProfile without kind in a folder is reported, not skipped") {
   const Files files;
   const Sandbox& sandbox = files.sandbox();
   sandbox.write("folder/a.yaml", one("a"));
@@ -146,7 +146,7 @@ TEST_CASE("inventory: a ClusterProfile of a folder that lost its kind is told, n
   CHECK_FALSE(says(outcome, "values.yaml"));
 }
 
-TEST_CASE("inventory: a link of a folder that leads nowhere keeps no other from a kubeconfig") {
+TEST_CASE("inventory: a kubeconfig has the other ClusterProfiles if a folder has a broken link") {
   const Files files;
   const Sandbox& sandbox = files.sandbox();
   sandbox.write("folder/a.yaml", one("a"));
@@ -159,7 +159,7 @@ TEST_CASE("inventory: a link of a folder that leads nowhere keeps no other from 
   CHECK(outcome.output.find("fleet/a") != std::string::npos);
 }
 
-TEST_CASE("inventory: a mounted ConfigMap is a folder of symlinks") {
+TEST_CASE("inventory: a mounted ConfigMap, which is a folder of symbolic links, is read") {
   const Files files;
   const Sandbox& sandbox = files.sandbox();
   sandbox.write("volume/..2026/a.yaml", one("a"));
@@ -184,7 +184,7 @@ TEST_CASE("inventory: --name takes a name, or a namespace and a name") {
   }
 }
 
-TEST_CASE("inventory: get takes one profile, and says how to choose it") {
+TEST_CASE("inventory: get needs one ClusterProfile, and its error says how to choose it") {
   const std::string text = one("a") + "\n---\n" + one("b");
   const Inventory inventory(mapping({mapped("p", "/bin/true")}), text);
   const Outcome outcome = inventory.run("get");
@@ -192,7 +192,7 @@ TEST_CASE("inventory: get takes one profile, and says how to choose it") {
   CHECK(says(outcome, "fleet/a, fleet/b"));
 }
 
-TEST_CASE("inventory: nothing to resolve is an error, not an empty success") {
+TEST_CASE("inventory: an empty inventory is an error, unless --allow-empty is given") {
   const Files files;
   const Sandbox& sandbox = files.sandbox();
   std::filesystem::create_directory(sandbox.at("empty"));
@@ -223,7 +223,7 @@ TEST_CASE("inventory: nothing to resolve is an error, not an empty success") {
   CHECK_REFUSAL(run(command), 2, "'-' holds no ClusterProfile");
 }
 
-TEST_CASE("inventory: what cannot be read is named, and nothing hangs") {
+TEST_CASE("inventory: the error names the file that cannot be read, and nothing hangs") {
   const Files files;
   const Sandbox& sandbox = files.sandbox();
   const std::string fifo = sandbox.at("fifo");
@@ -244,7 +244,7 @@ TEST_CASE("inventory: what cannot be read is named, and nothing hangs") {
   }
 }
 
-TEST_CASE("inventory: both files are required, and have no environment form") {
+TEST_CASE("inventory: both files are required, and variables do not set them") {
   for (const std::string subcommand : {"get", "resolve"}) {
     CHECK_REFUSAL(run({.arguments = {kCli, subcommand}}), 2, "--clusterprofile-provider-file");
     const Inventory inventory(mapping({mapped("p", "/bin/true")}), one("a"));
@@ -270,7 +270,7 @@ TEST_CASE("inventory: both files are required, and have no environment form") {
   }
 }
 
-TEST_CASE("execcred: no command, an unknown one, and options that no command has") {
+TEST_CASE("execcred: no command, an unknown command and unknown options are refused") {
   CHECK_REFUSAL(run({.arguments = {kCli}}), 2, "command");
   CHECK_REFUSAL(run({.arguments = {kCli, "frobnicate"}}), 2, "'frobnicate'");
   CHECK_REFUSAL(run({.arguments = {kCli, "get", "--no-such"}}), 2, "--no-such");
@@ -317,7 +317,7 @@ TEST_CASE("inventory: v1alpha2 is read by its own rules, another version is an e
   }
 }
 
-TEST_CASE("inventory: kubeconfig warns of two ClusterProfiles of one cluster") {
+TEST_CASE("inventory: kubeconfig warns about two ClusterProfiles of one cluster") {
   const auto member = [](const std::string& name, const std::string& id) {
     std::string text = one(name);
     return text.replace(text.find("\"namespace\""), 0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manifest for krew, as scripts/release fills it in, by the rules of krew's validation
+// The krew manifest that scripts/release writes, checked by the rules of krew's validation
 // (sigs.k8s.io/krew/internal/index/validation).
 #include "child_process.hpp"
 #include "documents.hpp"
@@ -53,7 +53,7 @@ TEST_CASE("krew: the manifest is a Plugin of a released version") {
   CHECK(plugin.find('@') == std::string::npos);
 }
 
-TEST_CASE("krew: each platform has an archive, its sum, and the program in it") {
+TEST_CASE("krew: each platform has an archive, its checksum, and the program in it") {
   const Sandbox archives;
   const std::string plugin = manifest(archives);
   for (const int i : {0, 1}) {

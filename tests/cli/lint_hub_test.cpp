@@ -26,7 +26,7 @@ bool has(const Outcome& outcome, const std::string& text) {
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("lint --from-hub: a clean hub, page by page") {
+TEST_CASE("lint --from-hub: reads all pages, and finds nothing in a valid hub") {
   const Hub hub(hub_of(501));
   const Outcome outcome = hub.run({"lint", "--from-hub"});
   // The CA data of these is no certificate.
@@ -49,7 +49,7 @@ TEST_CASE("lint --from-hub: a hub without ClusterProfiles is an error, unless it
   CHECK(allowed.error_output == "");
 }
 
-TEST_CASE("lint --from-hub: findings name the object; --namespace and --selector choose") {
+TEST_CASE("lint --from-hub: findings name the object, --namespace and --selector choose") {
   ObjectApi api = empty_hub();
   std::string bad = hub_profile("bad", "fleet", R"({"tier":"iron"})");
   bad.replace(bad.find("https://"), 8, "http://");
@@ -67,7 +67,7 @@ TEST_CASE("lint --from-hub: findings name the object; --namespace and --selector
   CHECK(has(json, R"("file": "hub: ClusterProfile fleet/bad")"));
 }
 
-TEST_CASE("lint --from-hub: files too, and a file may hold what the hub has") {
+TEST_CASE("lint --from-hub: files are read too, and may have the same ClusterProfile as the hub") {
   ObjectApi api = empty_hub();
   api.add(kProfiles, hub_profile("a"));
   const Hub hub(std::move(api));
@@ -78,7 +78,7 @@ TEST_CASE("lint --from-hub: files too, and a file may hold what the hub has") {
   CHECK_REFUSAL(hub.run({"lint", file}), 2, "--kubeconfig is given without --from-hub");
 }
 
-TEST_CASE("lint --from-hub: a mapping's providers, and two ClusterProfiles of one cluster") {
+TEST_CASE("lint --from-hub: finds unmapped providers, and two ClusterProfiles of one cluster") {
   ObjectApi api = empty_hub();
   const std::string member = R"({"multicluster.x-k8s.io/inventory-member-id":"m1"})";
   api.add(kProfiles, hub_profile("a", "fleet", member));
@@ -101,7 +101,7 @@ TEST_CASE("lint --from-hub: a mapping's providers, and two ClusterProfiles of on
         0);
 }
 
-TEST_CASE("lint --from-hub: a cluster that two of Istio's Secrets hold") {
+TEST_CASE("lint --from-hub: finds a cluster that is in two of Istio's Secrets") {
   ObjectApi api = empty_hub();
   api.add(kSecrets, remote_secret("one", R"({"c1":"U2VjcmV0Q2FuYXJ5","c2":"eA=="})"));
   api.add(kSecrets, remote_secret("two", R"({"c1":"eA==","c3":"eA=="})"));
@@ -133,7 +133,7 @@ TEST_CASE("lint --from-hub: Secrets that may not be read are a warning, ClusterP
   api.forbid("clusterprofiles");
   const Hub closed(std::move(api));
   CHECK_REFUSAL(closed.run({"lint", "--from-hub"}), 1, "403 Forbidden");
-  // Faults of the files are reported anyway.
+  // Findings in the files are reported anyway.
   const std::string file = closed.sandbox().write("empty.json", "");
   const Outcome both = closed.run({"lint", file, "--from-hub"});
   CHECK(both.exit_code == 1);

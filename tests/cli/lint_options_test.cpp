@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lint's options of a plugin are those that the plugin declares.
+// lint knows exactly the options that a plugin declares.
 #include "inventory.hpp"
 #include "test_paths.hpp"
 
@@ -14,7 +14,7 @@ using namespace blackbox;
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("lint: the options that it knows of a plugin are those of its --help") {
+TEST_CASE("lint: the options that it knows for a plugin are those of the plugin's --help") {
   for (const execcred::PluginDefinition& plugin : execcred::all_plugins()) {
     const std::string program(plugin.info.name);
     CAPTURE(program);

@@ -33,7 +33,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// How many findings, errors first; and the exit code that follows from it.
+// Checks the numbers of errors and warnings, and the exit code that follows from them.
 void check_numbers(const Outcome& outcome, int errors, int warnings) {
   const auto number = [](int count, const std::string& name) {
     return std::to_string(count) + " " + name + (count == 1 ? "" : "s");
@@ -44,14 +44,14 @@ void check_numbers(const Outcome& outcome, int errors, int warnings) {
   CHECK_MESSAGE(outcome.error_output.empty(), describe(outcome));
 }
 
-// A mapping of the program, without anything else to find.
+// A mapping that names the program, and has no other finding.
 std::string mapping_of(const std::string& command) { return mapping({mapped("p", command)}); }
 
 }  // namespace
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("lint: every document of config/ is sound, with the plugins that are shipped") {
+TEST_CASE("lint: every document of config/ is valid with the shipped plugins") {
   const Sandbox sandbox;
   const std::string plugins = sandbox.at("plugins");
   fs::create_directory(plugins);
@@ -66,7 +66,7 @@ TEST_CASE("lint: every document of config/ is sound, with the plugins that are s
   for (const auto& entry : fs::recursive_directory_iterator(EXECCRED_SOURCE "/config")) {
     const std::string path = entry.path().native();
     if (!entry.is_regular_file() || has(path, "/schemas/")) continue;
-    // The others are for the API server, or for people.
+    // Other files are for the API server, or for people.
     const std::string name = entry.path().filename().native();
     if (!name.starts_with("mapping") && !name.starts_with("clusterprofile")) continue;
     ++documents;
@@ -79,7 +79,7 @@ TEST_CASE("lint: every document of config/ is sound, with the plugins that are s
   CHECK(documents >= 60);
 }
 
-TEST_CASE("lint: findings are sorted by file, each with a remedy, and counted") {
+TEST_CASE("lint: findings are sorted by file, have a hint, and are counted") {
   const Sandbox sandbox;
   const std::string good = sandbox.write("a.json", profile("c1", {provider("p")}));
   const std::string bad = sandbox.write("b.yaml", "kind: Deployment\n");
@@ -114,7 +114,7 @@ TEST_CASE("lint: findings are sorted by file, each with a remedy, and counted") 
   CHECK(is_same_json(nothing.output, R"({"items":[],"errors":0,"warnings":0,"passedOver":0})"));
 }
 
-TEST_CASE("lint: standard input, and one ClusterProfile in two files") {
+TEST_CASE("lint: reads standard input, and finds one ClusterProfile in two files") {
   const Sandbox sandbox;
   const std::string one = profile("c1", {provider("p")});
   check_numbers(lint({"-"}, one), 0, 0);
@@ -127,7 +127,7 @@ TEST_CASE("lint: standard input, and one ClusterProfile in two files") {
   CHECK_MESSAGE(has(outcome.output, "'" + first + "'"), describe(outcome));
 }
 
-TEST_CASE("lint: a folder with the folders inside it, each of them its own hub's") {
+TEST_CASE("lint: subfolders are read, and each folder stands for a hub of its own") {
   const Sandbox sandbox;
   const std::string one = profile("c1", {provider("p")});
   const std::string secret = R"({"apiVersion":"v1","kind":"Secret"})";
@@ -137,7 +137,7 @@ TEST_CASE("lint: a folder with the folders inside it, each of them its own hub's
   sandbox.write("d/a/b/c/deep.yaml", "kind: Deployment\n");
   sandbox.write("d/a/b/c/notes.txt", "no manifest");
   const std::string folder = sandbox.at("d");
-  // Neither what is hidden nor what a link leads to, and no loop.
+  // Hidden folders and symbolic links to folders are not read, not even in a loop.
   sandbox.write("d/.git/config.json", "{");
   sandbox.write("d/..2026_01_01/mapping.json", "{");
   sandbox.write("elsewhere/broken.json", "{");
@@ -149,12 +149,12 @@ TEST_CASE("lint: a folder with the folders inside it, each of them its own hub's
   CHECK_MESSAGE(has(outcome.output, folder + "/a/b/c/deep.yaml:1:1: warning: "), describe(outcome));
   CHECK_MESSAGE(has(outcome.output, "in 5 files; 1 document of other kinds passed over\n"),
                 describe(outcome));
-  // In one folder, two of one name are an error.
+  // In one folder, two ClusterProfiles of one name are an error.
   sandbox.write("d/a/second.json", one);
   check_numbers(lint({folder}), 1, 1);
 }
 
-TEST_CASE("lint: folders are entered to a depth, which is told where it is reached") {
+TEST_CASE("lint: folders are read to a limited depth, and a warning reports the limit") {
   const Sandbox sandbox;
   std::string path = "d";
   for (int level = 0; level < 12; ++level) {
@@ -167,7 +167,7 @@ TEST_CASE("lint: folders are entered to a depth, which is told where it is reach
   CHECK_MESSAGE(has(outcome.output, "in 8 files\n"), describe(outcome));
 }
 
-TEST_CASE("lint: what cannot be read is a finding, not a crash") {
+TEST_CASE("lint: a file that cannot be read is a finding, not a crash") {
   const Sandbox sandbox;
   const std::string big = sandbox.write("big.json", "{");
   fs::resize_file(big, 100 * 1024 * 1024);
@@ -192,7 +192,7 @@ TEST_CASE("lint: what cannot be read is a finding, not a crash") {
   check_numbers(lint(files), static_cast<int>(files.size()), 0);
 }
 
-TEST_CASE("lint: the program of a command") {
+TEST_CASE("lint: a command's program must exist, be executable, and not be writable by others") {
   const Sandbox sandbox;
   const std::string file = sandbox.write("m.json", mapping_of("/plugins/tool"));
   const std::string program = sandbox.script("bin/tool", "exit 0");
@@ -219,7 +219,7 @@ TEST_CASE("lint: the program of a command") {
   fs::create_directory(program);
   refused("no regular file");
   fs::remove(program);
-  // Behind a symlink it is the target that must be out of reach.
+  // Of a symbolic link, the target must not be writable by others.
   const std::string target = sandbox.script("shared/tool", "exit 0");
   fs::create_symlink(target, program);
   check_numbers(lint({option, file}), 0, 0);
@@ -227,7 +227,7 @@ TEST_CASE("lint: the program of a command") {
   refused("'" + sandbox.at("shared") + "' may be written by others");
 }
 
-TEST_CASE("lint: the program that --credential of execcred-bootstrap names") {
+TEST_CASE("lint: a program that --credential of execcred-bootstrap names is checked, too") {
   const Sandbox sandbox;
   sandbox.script("bin/execcred-bootstrap", "exit 0");
   const std::string inner = sandbox.script("inner/tool", "exit 0");
@@ -260,7 +260,7 @@ TEST_CASE("lint: the program that --credential of execcred-bootstrap names") {
   chmod(sandbox.at("inner").c_str(), 0755);
   fs::remove(inner);
   refused("'" + inner + "', which does not exist");
-  // Where the consumers' manifests mount it, it is looked for in --plugin-dir too.
+  // A program below /plugins, as in the consumers' manifests, is looked for in --plugin-dir, too.
   const std::string mounted = mapping_with("/plugins/execcred-spiffe");
   const Outcome missing = lint({option, mounted});
   check_numbers(missing, 1, 0);
@@ -294,7 +294,7 @@ TEST_CASE("lint: 2,000 ClusterProfiles with certificates in one file") {
   check_numbers(lint({sandbox.write("all.json", text)}), 0, 0);
 }
 
-TEST_CASE("lint: a finding has the line and column of its field, or of the nearest around it") {
+TEST_CASE("lint: a finding has the line and column of its field, or of the nearest enclosing one") {
   const std::string yaml = "# ours\n" + profile("c1", {provider("p")}) + "\n---\n" +
                            "apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ClusterProfile\n"
                            "metadata:\n  name: Ünder\nstatus:\n  accessProviders:\n"
@@ -313,7 +313,7 @@ TEST_CASE("lint: a finding has the line and column of its field, or of the neare
         std::string::npos);
 }
 
-TEST_CASE("lint: a finding that another file leads to has its line too") {
+TEST_CASE("lint: a finding that depends on another file has a line, too") {
   const Sandbox sandbox;
   const std::string file = sandbox.write("p.yaml", "\n" + profile("c1", {provider("p")}));
   const Outcome outcome =
@@ -350,7 +350,7 @@ TEST_CASE("lint -o sarif: one run, and every finding's rule, level and place") {
         "[]");
 }
 
-TEST_CASE("lint -o yaml, name and wide; colour where it is asked for") {
+TEST_CASE("lint -o yaml, name and wide, colour where it is asked for") {
   const std::string text = mapping_of("relative");
   CHECK(lint({"-oname", "-"}, text).output == "standard input\n");
   CHECK(lint({"-oyaml", "-"}, text).output.starts_with("items:\n- file: "));
@@ -359,7 +359,7 @@ TEST_CASE("lint -o yaml, name and wide; colour where it is asked for") {
   CHECK_FALSE(has(lint({"--color=auto", "-"}, text).output, "\x1b"));
 }
 
-TEST_CASE("lint: usage") {
+TEST_CASE("lint: invalid arguments are usage errors") {
   CHECK_REFUSAL(lint({}), 2, "no file is given");
   CHECK_REFUSAL(lint({"-o", "xml", "x"}), 2, "--output: 'xml' is no output format");
   CHECK_REFUSAL(lint({"--fail-on=info", "x"}), 2, "--fail-on: 'info' is no choice");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our programs, seen only from outside.
+// Tests that run the programs of execcred as processes.
 #include <doctest/doctest.h>
 
 #include <sys/prctl.h>
@@ -8,7 +8,7 @@
 #include <csignal>
 
 int main(int argc, char** argv) {
-  // Inputs that others may write are refused, so what the tests write must not be.
+  // The programs refuse files that others may write, so the tests must not create such files.
   umask(022);
   std::signal(SIGPIPE, SIG_IGN);
   // Orphans become children of this process, so that tests can see whether they end.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common behaviour of the commands: broken documents beside good ones, folders, arguments as
-// people type them, one shape of JSON, readers that have gone.
+// The common behaviour of the commands: broken documents beside valid ones, folders, spellings of
+// arguments, output formats, readers of the output that are gone.
 #include "documents.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
@@ -23,14 +23,14 @@ std::string good(const std::string& name) { return profile(name, {provider("p")}
 std::string unreachable(const std::string& name) {
   return profile(name, {provider("p", "https://127.0.0.1:1")});
 }
-// It is a ClusterProfile, but its cluster is none.
+// A ClusterProfile whose cluster is invalid.
 std::string broken() { return profile("broken", {R"({"name":"p","cluster":{"server":5}})"}); }
 
 Inventory inventory_of(const std::string& profiles) {
   return {mapping({mapped("p", "/bin/true")}), profiles};
 }
 
-// Without durations, and the width that they give to a column.
+// The text without durations, and without the column width that depends on them.
 std::string without_times(const std::string& text) {
   static const std::regex times(R"([0-9.]+(m|µ|n)?s\b|_ms.*|durationMs.*)");
   static const std::regex spaces(" +");
@@ -49,7 +49,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("a broken ClusterProfile keeps no other, and every command says the same of it") {
+TEST_CASE("a broken ClusterProfile does not stop the others, all commands print the same error") {
   const std::string text = good("a") + "\n---\n" + broken() + "\n---\n" + good("c");
   const Inventory inventory = inventory_of(text);
   const Outcome resolved = inventory.run("resolve", {"-o", "json"});
@@ -69,7 +69,7 @@ TEST_CASE("a broken ClusterProfile keeps no other, and every command says the sa
   CHECK(says(secrets, resolved.error_output));
 }
 
-TEST_CASE("of several documents, those that are no YAML keep no other") {
+TEST_CASE("a document that is no valid YAML does not stop the others of its file") {
   const std::string text = good("a") + "\n---\nbroken: [\n---\n" + good("b") +
                            "\n---\nname: 'no end\n---\nx: {\n...\n%YAML 1.1\n---\n" + good("c");
   const Inventory inventory = inventory_of(text);
@@ -79,7 +79,7 @@ TEST_CASE("of several documents, those that are no YAML keep no other") {
   CHECK(json_at(resolved.output, "items.1.clusterProfile.name") == "b");
   CHECK(json_at(resolved.output, "items.2.clusterProfile.name") == "c");
   CHECK(count(resolved.error_output, "execcred: error: the document is no valid YAML") == 3);
-  // Lines are the file's.
+  // Line numbers are those of the file, not of the document.
   for (const std::string line : {" at line 4,", " at line 8,", " at line 10,"}) {
     CHECK_MESSAGE(says(resolved, line), (line + describe(resolved)));
   }
@@ -89,7 +89,7 @@ TEST_CASE("of several documents, those that are no YAML keep no other") {
   CHECK(json_at(linted.output, "errors") == "3");
 }
 
-TEST_CASE("with --name, a broken sibling is a warning") {
+TEST_CASE("with --name, another ClusterProfile that is broken is a warning") {
   const std::string sibling = R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1",)"
                               R"("kind":"ClusterProfile","metadata":{"name":"UPPER"}})";
   const std::string text = sibling + "\n---\n" + good("a") + "\n---\n" + broken();
@@ -112,7 +112,7 @@ TEST_CASE("with --name, a broken sibling is a warning") {
   CHECK(only.exit_code == 1);
   CHECK(only.output == "t0ken\n");
   CHECK(only.error_output.starts_with("execcred: error: metadata.name 'UPPER' is no "));
-  // The one that is named is no sibling.
+  // If the broken one itself is named, it is an error.
   const Outcome named = inventory.run("get", {"--name", kBrokenName});
   CHECK(named.exit_code == 2);
   CHECK(named.output == "");
@@ -123,7 +123,7 @@ TEST_CASE("with --name, a broken sibling is a warning") {
   CHECK(says(missing, "holds no readable ClusterProfile named 'none'\n"));
 }
 
-TEST_CASE("-n and -l choose among files, also among what cannot be read") {
+TEST_CASE("-n and -l choose among the ClusterProfiles of files, also among broken ones") {
   std::string labelled = good("b");
   labelled.replace(labelled.find("\"fleet\""), 7, R"("other","labels":{"tier":"gold"})");
   const Inventory inventory = inventory_of(good("a") + "\n---\n" + labelled + "\n---\n" + broken());
@@ -158,7 +158,7 @@ TEST_CASE("-o yaml, name and wide: the same items as -o json") {
                           "/bin/true  -\n") != std::string::npos);
 }
 
-TEST_CASE("-o: each command takes its formats attached, behind = and behind a space") {
+TEST_CASE("-o: each command takes its formats attached, after = and after a space") {
   const Inventory inventory(
       mapping({mapped("p", "/bin/sh", R"(,"args":["-c",)" + json_string(printing("t0ken")) + "]")}),
       unreachable("a") + "\n---\n" + unreachable("c"));
@@ -204,7 +204,7 @@ TEST_CASE("-o: each command takes its formats attached, behind = and behind a sp
 }
 
 // script(1) gives the command a terminal.
-TEST_CASE("colour: on a terminal, unless NO_COLOR, TERM=dumb or --color=never says no") {
+TEST_CASE("colour: on a terminal, unless NO_COLOR, TERM=dumb or --color=never is set") {
   const Inventory inventory(mapping({mapped("p", "/no/such/plugin")}),
                             unreachable("a") + "\n---\n" + unreachable("c"));
   const std::string source = " -m " + inventory.sandbox().at("mapping.json") + " -f " +
@@ -263,7 +263,7 @@ TEST_CASE("kubeconfig: without a usable ClusterProfile the file stays as it was"
   }
 }
 
-TEST_CASE("folders: resolve and lint go through them alike") {
+TEST_CASE("folders: resolve and lint read the same files of a folder") {
   const Sandbox sandbox;
   const std::string mapping_path =
       sandbox.write("mapping.json", mapping({mapped("p", "/bin/true")}));
@@ -361,7 +361,7 @@ TEST_CASE("arguments: -- ends the options, for every command") {
   CHECK(says(migrated, "cannot read '-x'"));
   CHECK_REFUSAL(run({.arguments = {kCli, "install", "--", "--help"}}), 2,
                 "cannot open the directory '--help'");
-  // A plugin's arguments are not typed, and others may append to them.
+  // Plugins refuse "--": nobody types their arguments, and a ClusterProfile may append to them.
   CHECK_REFUSAL(run({.arguments = {kTokenFile, "--", "--token-file=/x"}}), 2,
                 "argument 1 is no option");
 }
@@ -382,7 +382,7 @@ TEST_CASE("arguments: a file option takes - for standard output") {
   CHECK_FALSE(std::filesystem::exists("-"));
 }
 
-TEST_CASE("kubeconfig -o: what a killed run left for the file goes, and nothing else") {
+TEST_CASE("kubeconfig -o: a killed run's leftovers for the file are removed, other files are not") {
   const Inventory inventory = inventory_of(good("a"));
   const Sandbox& sandbox = inventory.sandbox();
   const std::string file = sandbox.at("kube/config");
@@ -413,7 +413,7 @@ TEST_CASE("kubeconfig --dry-run and --diff: the file stays as it is") {
                 "--diff is given without a file to replace");
 }
 
-TEST_CASE("--diff: a secret of the old or the new file is a number") {
+TEST_CASE("--diff: secrets of the old and the new file are not shown") {
   const Sandbox sandbox;
   remember_secret("S3cretCanary");
   const std::string text =
@@ -428,7 +428,7 @@ TEST_CASE("--diff: a secret of the old or the new file is a number") {
                 describe(outcome));
   CHECK((outcome.output + outcome.error_output).find("S3cretCanary") == std::string::npos);
   CHECK(read_text(file) == text);
-  // A text that is no document is not shown at all.
+  // A file that is no valid document is not shown at all.
   const std::string broken = sandbox.write("broken", "token: S3cretCanary\n  x: [\n");
   const Outcome over = run({.arguments = {kCli, "migrate", "--diff", file, "-o", broken}});
   CHECK(over.output.find("\n@@ -0,0 +1,") != std::string::npos);
@@ -470,7 +470,7 @@ TEST_CASE("arguments: a mistyped command or option gets a suggestion") {
   }
 }
 
-TEST_CASE("a reader of a table or list that has gone is no error; of a credential it is") {
+TEST_CASE("a missing reader of a table or a list is no error, of a credential it is an error") {
   const Sandbox sandbox;
   std::string many;
   for (int i = 0; i < 200; ++i) many += good("c" + std::to_string(i)) + "\n---\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mapping file, field by field: what upstream's Go library reads, and one clear error for
-// what nobody should.
+// The mapping file, field by field: what the upstream Go library reads is accepted, and everything
+// else is one clear error.
 #include "documents.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
@@ -43,7 +43,7 @@ void check_refused(const Bad& bad) {
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("a malformed mapping file is refused, naming the file and the field, with a remedy") {
+TEST_CASE("a malformed mapping file is refused, with the file, the field and a hint") {
   const std::vector<Bad> cases = {
       {"", "empty"},
       {"providers:\n- name: p\n", "JSON"},
@@ -105,7 +105,7 @@ TEST_CASE("a malformed mapping file is refused, naming the file and the field, w
   for (const Bad& bad : cases) check_refused(bad);
 }
 
-TEST_CASE("a mapping is read as Go reads it: any case of keys, nulls, unknown fields") {
+TEST_CASE("a mapping is read as Go reads it: keys in any case, nulls, unknown fields") {
   const std::vector<std::string> mappings = {
       mapping({mapped("p", "/x", R"(,"args":null,"env":null,"installHint":null)")}),
       R"({"PROVIDERS":[{"Name":"p","execconfig":{"APIVERSION":"client.authentication.k8s.io/v1",)"

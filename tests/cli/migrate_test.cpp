@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred migrate, from outside: where the document and the changes go, and what the exit says.
+// execcred migrate as a process: where it writes the document and the changes, and its exit code.
 #include "documents.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
@@ -37,7 +37,7 @@ void append(std::string& text, const std::vector<std::string_view>& parts) {
   for (const std::string_view part : parts) text += part;
 }
 
-// Each with a cluster and a context of its own.
+// A kubeconfig of this many users, each with a cluster and a context of its own.
 std::string kubeconfig_of(int users) {
   std::string clusters = "kind: Config\nclusters:\n";
   std::string contexts = "contexts:\n";
@@ -85,7 +85,7 @@ TEST_CASE("migrate prints the document on standard output and the changes on sta
   CHECK(read_text(file) == before);
 }
 
-TEST_CASE("migrate -o replaces the file itself, once, and prints the changes") {
+TEST_CASE("migrate -o can replace the input file, writes it once, and prints the changes") {
   const Sandbox sandbox;
   const std::string file = sandbox.write("config", kubeconfig(kEks), 0600);
   const Outcome first = migrate({file, "-o", file});
@@ -153,7 +153,7 @@ TEST_CASE("migrate --dry-run and --diff refuse the file that migrate -o would re
       CHECK_FAILURE(migrate({file, "-o", sandbox.at(name), option}), 2, "it is no regular file");
     }
   }
-  // What is only read may be a link.
+  // A file that is only read may be a symbolic link.
   CHECK(migrate({link, "--diff"}).output.find("\n-      command: aws\n") != std::string::npos);
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("migrate carries over what it can, and exits with 1 for the rest") {
   CHECK(read_text(other) == outcome.output);
 }
 
-TEST_CASE("migrate gives a document without known plugins back as it is") {
+TEST_CASE("migrate prints a document without known plugins unchanged") {
   const Sandbox sandbox;
   const std::string text = "# comment\nkind:   Config\nusers:\n- {name: a, user: {token: t}}\n";
   const Outcome outcome = migrate({sandbox.write("config", text)});
@@ -253,7 +253,7 @@ TEST_CASE("migrate writes arguments that the plugins themselves accept") {
   CHECK(count == 12);
 }
 
-TEST_CASE("migrate: a folder of plugins that is not absolute is refused, and PATH is not named") {
+TEST_CASE("migrate: a relative --plugin-dir is refused, and the hint does not suggest PATH") {
   for (const std::string folder : {"plugins", "./plugins", ".", "../plugins"}) {
     const Outcome outcome = migrate({"-", "--plugin-dir=" + folder}, kubeconfig(kEks));
     CHECK_REFUSAL(outcome, 2, "--plugin-dir: '" + folder + "' is no absolute path");
@@ -262,7 +262,7 @@ TEST_CASE("migrate: a folder of plugins that is not absolute is refused, and PAT
   }
 }
 
-TEST_CASE("migrate: the report names what the binding of stored kubeconfigs would refuse") {
+TEST_CASE("migrate: the report names the options that the binding of stored kubeconfigs may need") {
   const Outcome outcome =
       migrate({"-"}, mapping({mapped("p", "/plugins/kubeconfig-secretreader")}));
   CHECK(outcome.exit_code == 0);
@@ -315,7 +315,7 @@ TEST_CASE("migrate takes 10,000 users") {
   CHECK(outcome.output.find("10000 users carried over\n") != std::string::npos);
 }
 
-TEST_CASE("migrate --context: the user of that context alone") {
+TEST_CASE("migrate --context: only the user of that context") {
   const Sandbox sandbox;
   const auto user = [](const std::string& name) {
     return "- name: " + name +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parent that ends at the moment at which a program requests the signal for that.
+// A parent process that ends at the moment at which a program requests the parent-death signal.
 #include "support/syscall_stops.hpp"
 #include "support/token_file.hpp"
 #include "test_paths.hpp"
@@ -27,7 +27,7 @@ bool starts_program(long call) {
 
 TEST_SUITE_BEGIN("parent_death");
 
-TEST_CASE("a plugin whose parent ends before the kernel was asked to tell it gives nothing") {
+TEST_CASE("a plugin whose parent ends before it requests the parent-death signal prints nothing") {
   const TokenFile file;
   const Outcome outcome = run_and_lose_parent(file.command(), [](long call, long argument) {
     return call == SYS_prctl && argument == PR_SET_PDEATHSIG;

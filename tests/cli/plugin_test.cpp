@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `execcred get` with foreign programs: whatever they do, there is one clear result.
+// `execcred get` with foreign programs: one clear result for each kind of behaviour.
 #include "documents.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
@@ -25,7 +25,7 @@ pid_t pid_in(const std::string& path) {
   return pid;
 }
 
-// Gone, or soon; killed for the next test where it is not.
+// Whether the process ends soon. If it does not, it is killed, to protect the next test.
 bool ends_soon(pid_t pid) {
   const bool has_ended = wait_until(
       [pid] {
@@ -41,7 +41,7 @@ bool ends_soon(pid_t pid) {
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("a plugin's exit code decides ours, and its words are the message") {
+TEST_CASE("a plugin's exit code decides execcred's, and its standard error is shown") {
   struct Case {
     int theirs;
     int ours;
@@ -60,7 +60,7 @@ TEST_CASE("a plugin's exit code decides ours, and its words are the message") {
   }
 }
 
-TEST_CASE("a plugin's exit code counts although children are not waited for") {
+TEST_CASE("a plugin's exit code counts even if the signal SIGCHLD of children is ignored") {
   const Sandbox programs;
   const Inventory inventory(
       mapping({mapped("p", programs.script("plugin", printing("never-used") + "\nexit 17"))}),
@@ -70,7 +70,7 @@ TEST_CASE("a plugin's exit code counts although children are not waited for") {
   CHECK_FAILURE(run(command), 1, "ended with exit code 17");
 }
 
-TEST_CASE("a plugin that a signal ended is unavailable") {
+TEST_CASE("a plugin that was ended by a signal counts as unavailable") {
   for (const std::string name : {"TERM", "KILL", "SEGV"}) {
     CAPTURE(name);
     const Outcome outcome = get_from_script(printing("never-used") + "\nkill -" + name + " $$");
@@ -79,7 +79,7 @@ TEST_CASE("a plugin that a signal ended is unavailable") {
   }
 }
 
-TEST_CASE("an answer that is no complete ExecCredential of the asked version is refused") {
+TEST_CASE("an answer that is no complete ExecCredential of the requested version is refused") {
   const std::string head =
       R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1")";
   struct Case {
@@ -128,7 +128,7 @@ TEST_CASE("an answer that is no complete ExecCredential of the asked version is 
   }
 }
 
-TEST_CASE("an answer that has expired is no credential") {
+TEST_CASE("an answer that has expired is refused") {
   const std::string head =
       R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1")";
   CHECK_FAILURE(
@@ -138,7 +138,7 @@ TEST_CASE("an answer that has expired is no credential") {
       1, "status.expirationTimestamp is over");
 }
 
-TEST_CASE("what a plugin says on stderr is shown, when it succeeds too") {
+TEST_CASE("a plugin's standard error is shown, also when the plugin succeeds") {
   const Outcome outcome = get_from_script(
       "printf 'asking\\r\\n\\tthe provider\\nno end' >&2\n" + printing("t0ken"), {"-o", "token"});
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
@@ -146,7 +146,7 @@ TEST_CASE("what a plugin says on stderr is shown, when it succeeds too") {
   CHECK(outcome.error_output == "asking\n\tthe provider\nno end\n");
 }
 
-TEST_CASE("of a plugin's noise 64 KiB are shown, and the error or the credential all the same") {
+TEST_CASE("64 KiB of a plugin's standard error are shown, and its credential or the error, too") {
   constexpr std::size_t kShown = 64 * 1024;
   const std::string note = "execcred: note: of the plugin's messages, 64 KiB are shown\n";
   const Outcome given =
@@ -162,12 +162,12 @@ TEST_CASE("of a plugin's noise 64 KiB are shown, and the error or the credential
   CHECK(failed.output == "");
   const std::size_t error = failed.error_output.find(note + "execcred: error: ");
   CHECK_MESSAGE(error != std::string::npos, failed.error_output.substr(kShown / 2));
-  // Bytes that are shown as \xNN count as what is shown.
+  // A byte that is shown as \xNN counts as the four characters that are shown.
   const Outcome raw = get_from_script("head -c 200000 /dev/zero >&2\nexit 1");
   CHECK(raw.error_output.size() < kShown + 4096);
 }
 
-TEST_CASE("a plugin whose messages nobody reads ends all the same") {
+TEST_CASE("get does not block if nobody reads the plugin's messages on its standard error") {
   const Sandbox programs;
   const Inventory inventory(
       mapping({mapped("p", programs.script("plugin", "yes noise | head -c 1000000 >&2\n" +
@@ -182,7 +182,7 @@ TEST_CASE("a plugin whose messages nobody reads ends all the same") {
   CHECK(outcome.output == "t0ken\n");
 }
 
-TEST_CASE("a plugin may print control characters, and no terminal gets them") {
+TEST_CASE("control characters that a plugin prints do not reach the terminal") {
   const Outcome outcome =
       get_from_script(R"(printf 'bad \033[2Jthings\007 \302\233 here\n' >&2; exit 1)");
   CHECK(outcome.exit_code == 1);
@@ -193,7 +193,7 @@ TEST_CASE("a plugin may print control characters, and no terminal gets them") {
   }
 }
 
-TEST_CASE("get --debug tells what get does, and has a plugin of ours do so") {
+TEST_CASE("get --debug reports each step, and switches on debug output of execcred's plugins") {
   const Sandbox programs;
   const std::string script =
       "echo \"debug is ${EXECCRED_DEBUG-unset}\" >&2\n" + printing("t0kenCanary");
@@ -233,7 +233,7 @@ TEST_CASE("a huge answer is cut off and refused") {
   CHECK(says(outcome, "KiB"));
 }
 
-TEST_CASE("a plugin that hangs is killed at the timeout, with all that it started") {
+TEST_CASE("a plugin that hangs is killed at the timeout, with all processes that it started") {
   const Sandbox programs;
   const std::string pids = programs.at("pid");
   const Inventory inventory(
@@ -247,14 +247,14 @@ TEST_CASE("a plugin that hangs is killed at the timeout, with all that it starte
   CHECK(ends_soon(pid_in(pids)));
 }
 
-TEST_CASE("a descendant that keeps the plugin's descriptors open does not hold us up") {
+TEST_CASE("a descendant that keeps the plugin's descriptors open does not delay the result") {
   const Outcome outcome = get_from_script("sleep 1000 & " + printing("t0ken"), {"-o", "token"});
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
   CHECK(outcome.output == "t0ken\n");
   CHECK(outcome.elapsed < blackbox::kNoWait);
 }
 
-TEST_CASE("a plugin ends with the command that runs it, whatever ends that") {
+TEST_CASE("a plugin ends with the command that runs it, whichever signal ends the command") {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGKILL}) {
     CAPTURE(signal);
     const Sandbox programs;
@@ -274,7 +274,7 @@ TEST_CASE("a plugin ends with the command that runs it, whatever ends that") {
   }
 }
 
-TEST_CASE("what a plugin has started ends with the command too, where a signal ends that") {
+TEST_CASE("processes that a plugin has started also end if a signal ends the command") {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
     CAPTURE(signal);
     const Sandbox programs;
@@ -294,7 +294,7 @@ TEST_CASE("what a plugin has started ends with the command too, where a signal e
   }
 }
 
-TEST_CASE("a timeout of the command is above 0 and at most a minute, as a plugin's is") {
+TEST_CASE("--timeout of a command is above 0 and at most a minute, like that of a plugin") {
   for (const std::string timeout : {"0s", "-1s", "61s", "2562047h", "x"}) {
     CAPTURE(timeout);
     CHECK_FAILURE(get_from_script(printing("t"), {"--timeout=" + timeout}), 2, "--timeout");
@@ -323,7 +323,7 @@ TEST_CASE("a program that cannot be run is a configuration error with the mappin
   }
 }
 
-TEST_CASE("the error of a plugin of ours is told as it told it, once") {
+TEST_CASE("the error of an execcred plugin is shown word for word, and only once") {
   const Inventory inventory(
       mapping({mapped("p", kTokenFile, R"(,"args":["--token-file=/no/such/token"])")}),
       profile("c1", {provider("p")}));

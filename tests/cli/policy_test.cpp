@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments and variables that a ClusterProfile adds: by the mapping's policies, in every form
-// that is in use, and never for plugins of ours beyond --from-profile.
+// that is in use. For execcred's plugins, these are only arguments after --from-profile.
 #include "documents.hpp"
 #include "plugin_under_test.hpp"
 #include "recorder.hpp"
@@ -35,7 +35,7 @@ std::string env_policy(const std::string& policy) {
   return R"(,"profileSourcedEnvVarsPolicy":")" + policy + "\"";
 }
 
-// The plugin's variables that are not the caller's.
+// The plugin's variables, without PATH and KUBERNETES_EXEC_INFO.
 Texts given_variables(const Recorder& recorder) {
   Texts result;
   for (const std::string& entry : recorder.environment()) {
@@ -127,7 +127,7 @@ TEST_CASE("policy Ignore, the default: the profile's variables do not reach the 
   }
 }
 
-TEST_CASE("a list of variables keeps its order; null and empty extensions are harmless") {
+TEST_CASE("a list of variables keeps its order, null and empty extensions have no effect") {
   const Recorder recorder;
   for (const std::string policy : {"AppendIfNotExists", "Replace"}) {
     for (const std::string& name : variable_names()) {
@@ -144,7 +144,7 @@ TEST_CASE("a list of variables keeps its order; null and empty extensions are ha
   }
 }
 
-TEST_CASE("what a policy ignores is not looked at, malformed or not") {
+TEST_CASE("an extension that a policy ignores is not checked, even if it is malformed") {
   const Recorder recorder;
   for (const std::string value : {"5", "\"x\"", "[5]", R"({"args":5})"}) {
     check_ok(record(recorder, "", "", extensions(argument_names()[0], value)));
@@ -152,7 +152,7 @@ TEST_CASE("what a policy ignores is not looked at, malformed or not") {
   }
 }
 
-TEST_CASE("one profile's arguments and variables never reach another's") {
+TEST_CASE("one ClusterProfile's arguments and variables never reach the plugin of another") {
   const Sandbox sandbox;
   const Inventory inventory(
       mapping({mapped("p", "/bin/true", R"(,"args":["--base"],"env":[{"name":"A","value":"1"}])",
@@ -172,7 +172,7 @@ TEST_CASE("one profile's arguments and variables never reach another's") {
   CHECK(json_at(outcome.output, "items.2.exec.env.1") == "(missing)");
 }
 
-TEST_CASE("plugins of ours: an env policy other than Ignore is refused") {
+TEST_CASE("execcred's plugins: an env policy other than Ignore is refused") {
   for (const std::string command :
        {"/plugins/execcred-token-file", "/x/execcred-spiffe", "/x//execcred-aws"}) {
     for (const std::string policy : {"AppendIfNotExists", "Replace"}) {
@@ -189,7 +189,7 @@ TEST_CASE("plugins of ours: an env policy other than Ignore is refused") {
   }
 }
 
-TEST_CASE("plugins of ours: Append needs --from-profile in args") {
+TEST_CASE("execcred's plugins: Append needs --from-profile in args") {
   const auto with_args = [](const std::string& args) {
     return Inventory(mapping({mapped("p", kTokenFile, ",\"args\":" + args, kAppend)}),
                      profile("c1", {provider("p")}));
@@ -211,7 +211,7 @@ TEST_CASE("plugins of ours: Append needs --from-profile in args") {
   }
 }
 
-TEST_CASE("plugins of ours: a provider that is not chosen does not matter") {
+TEST_CASE("execcred's plugins: a provider that is not chosen is not checked") {
   const Inventory inventory(
       mapping({mapped("p", "/bin/true"), mapped("q", kTokenFile, "", kAppend)}),
       profile("c1", {provider("p"), provider("q")}));
@@ -220,7 +220,7 @@ TEST_CASE("plugins of ours: a provider that is not chosen does not matter") {
                 "providers[1].profileSourcedCLIArgsPolicy");
 }
 
-TEST_CASE("plugins of ours: behind --from-profile a profile may narrow, and nothing else") {
+TEST_CASE("execcred's plugins: arguments after --from-profile can only narrow the request") {
   const Sandbox sandbox;
   const std::string token = jwt_for(3600);
   const std::string args =

@@ -57,7 +57,7 @@ void check_refused(const Bad& bad) {
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("a malformed ClusterProfile is refused, naming the field, with a remedy") {
+TEST_CASE("a malformed ClusterProfile is refused, with the field and a hint") {
   const std::string cluster = kCluster;
   const std::vector<Bad> cases = {
       {"", "profiles.yaml"},
@@ -136,7 +136,7 @@ TEST_CASE("a malformed ClusterProfile is refused, naming the field, with a remed
   for (const Bad& bad : cases) check_refused(bad);
 }
 
-TEST_CASE("a CA beside insecure-skip-tls-verify is refused, which kubectl would do later") {
+TEST_CASE("a CA beside insecure-skip-tls-verify is refused, as kubectl would refuse it later") {
   const std::string both = R"(,"insecure-skip-tls-verify":true,"certificate-authority-data":")" +
                            base64(kAuthorityOne) + "\"";
   const std::string field = "status.accessProviders[0].cluster.insecure-skip-tls-verify";
@@ -152,7 +152,7 @@ TEST_CASE("a CA beside insecure-skip-tls-verify is refused, which kubectl would 
   CHECK(linted.output.find(": error: " + field +
                            ": is true beside certificates, which clients refuse") !=
         std::string::npos);
-  // Each of them alone is a choice.
+  // insecure-skip-tls-verify with an empty CA is accepted.
   const std::string insecure =
       R"(,"insecure-skip-tls-verify":true,"certificate-authority-data":"")";
   const Outcome alone = Inventory(mapping({mapped("p", "/bin/true")}),
@@ -162,7 +162,7 @@ TEST_CASE("a CA beside insecure-skip-tls-verify is refused, which kubectl would 
   CHECK(json_at(alone.output, "items.0.cluster.insecure-skip-tls-verify") == "true");
 }
 
-TEST_CASE("YAML is bounded: depth, aliases, size, odd keys and tags") {
+TEST_CASE("YAML has limits: depth, aliases, size, unusual keys and tags") {
   const std::string head =
       "apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ClusterProfile\n"
       "metadata: {name: c1, namespace: fleet}\n";

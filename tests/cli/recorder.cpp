@@ -18,7 +18,7 @@ std::vector<std::string> split_at_nul(const std::string& text) {
 }  // namespace
 
 Recorder::Recorder() {
-  // The shell's own files in /proc: what the kernel was given, before the shell touched it.
+  // The shell's files in /proc have what the kernel was given, before the shell changed it.
   command_ = sandbox_.script(
       "recorder",
       "cat /proc/$$/cmdline > " + sandbox_.at("arguments") + "\ncat /proc/$$/environ > " +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that writes down what it was given, byte for byte, and prints a credential.
+// A plugin that records its arguments and its environment, byte for byte, and prints a credential.
 #pragma once
 
 #include "inventory.hpp"
@@ -16,7 +16,7 @@ class Recorder {
   Recorder();
 
   const std::string& command() const { return command_; }
-  // Of the last run, in their order.
+  // The values of the last run, in their order.
   std::vector<std::string> arguments() const;
   std::vector<std::string> environment() const;
   // The variable's values, in the order of the environment.
@@ -29,8 +29,8 @@ class Recorder {
   std::string command_;
 };
 
-// What the recorder sees for one provider "p" of one profile. `more_of_exec` and `more` go into
-// its mapping entry, `more_of_cluster` into the profile.
+// Runs the recorder for one provider "p" of one ClusterProfile. `more_of_exec` and `more` go into
+// its mapping entry, `more_of_cluster` into the ClusterProfile.
 Outcome record(const Recorder& recorder, std::string_view more_of_exec, std::string_view more,
                std::string_view more_of_cluster, std::vector<std::string> environment = {});
 

@@ -56,7 +56,7 @@ TEST_CASE("resolve -o text, the default: aligned lines") {
   }
 }
 
-TEST_CASE("resolve -o text: nothing that a profile holds breaks a line or reaches the terminal") {
+TEST_CASE("resolve -o text: line breaks and terminal escapes are escaped, a password is hidden") {
   const Outcome outcome = resolve(
       R"(,"args":["a\nServer https://fake","\u001b[2J\u009b"])",
       R"(,"proxy-url":"http://user:Pr0xyPassw0rdCanary@proxy:3128","insecure-skip-tls-verify":true)",
@@ -85,7 +85,7 @@ TEST_CASE("resolve -o exec-config: what a kubeconfig has under users[].user.exec
       R"("interactiveMode":"Never","provideClusterInfo":false}]})"));
 }
 
-TEST_CASE("resolve -o json: all of the cluster is kept") {
+TEST_CASE("resolve -o json: every field of the cluster is kept") {
   const std::string data = base64(kAuthorityOne);
   const Outcome outcome =
       resolve(kExec,
@@ -115,7 +115,7 @@ TEST_CASE("resolve: an unknown format is a usage error") {
   }
 }
 
-TEST_CASE("resolve runs nothing") {
+TEST_CASE("resolve does not run the plugin") {
   const Sandbox sandbox;
   const std::string proof = sandbox.at("ran");
   const Inventory inventory(mapping({mapped("p", sandbox.script("plugin", "touch " + proof))}),
@@ -126,7 +126,7 @@ TEST_CASE("resolve runs nothing") {
   CHECK(std::filesystem::exists(proof));
 }
 
-TEST_CASE("the mapping's order chooses among a profile's providers, whatever the profile's order") {
+TEST_CASE("the mapping's order chooses among a profile's providers, not the profile's order") {
   const std::string entries =
       mapping({mapped("first", "/bin/first"), mapped("second", "/bin/second"),
                mapped("third", "/bin/third")});
@@ -163,7 +163,7 @@ TEST_CASE("accessProviders win over credentialProviders for the same name") {
   CHECK(json_at(outcome.output, "items.0.source") == "status.credentialProviders[1]");
 }
 
-TEST_CASE("--provider asks for another than the mapping's first") {
+TEST_CASE("--provider chooses a provider other than the mapping's first") {
   const Inventory inventory(
       mapping({mapped("a", "/bin/a"), mapped("b", "/bin/b"), mapped("c", "/bin/c")}),
       profile("c1", {provider("a"), provider("b"), provider("z")}));
@@ -175,7 +175,7 @@ TEST_CASE("--provider asks for another than the mapping's first") {
   CHECK_FAILURE(inventory.run("resolve", {"--provider="}), 2, "--provider has an empty value");
 }
 
-TEST_CASE("resolve: a broken provider that is not chosen does no harm, a chosen one does") {
+TEST_CASE("resolve: a broken provider is an error only if it is chosen") {
   const Inventory inventory(
       mapping({mapped("a", "/bin/a"), mapped("b", "/bin/b")}),
       profile("c1", {provider("a"), R"({"name":"b","cluster":{"server":5}})"}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of older versions mean the same to today's programs (tests/upgrade).
+// Files of older versions (tests/upgrade) have the same meaning in this version.
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
 #include "sandbox.hpp"

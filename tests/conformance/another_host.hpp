@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program on what looks to it like another machine, or another Pod.
+// Runs a program that sees another host name, like that of another machine or Pod.
 #pragma once
 
 #include "child_process.hpp"
@@ -8,8 +8,8 @@
 
 namespace blackbox {
 
-// The command under another host name. nullopt where this user or system gives no process one; a
-// message that begins with "skipped: " tells so.
+// Runs the command under another host name. nullopt if this user or system cannot set one for a
+// process; a message that begins with "skipped: " reports this.
 std::optional<Outcome> run_on_another_host(Command command);
 
 }  // namespace blackbox

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Puts execcred-aws through the conformance suite, with keys of a session in the environment: what
-# needs no other side.
+# Runs the conformance suite on execcred-aws, with the keys of a session in the environment, which
+# needs no server.
 #
 #   aws.sh CONFORMANCE PLUGIN [OPTION...]    options are the suite's: --test-case=…
 set -euo pipefail

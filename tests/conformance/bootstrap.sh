@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Puts execcred-bootstrap through the conformance suite. It asks the cluster itself, so it gets one: an
-# API server on loopback, which knows the token that execcred-token-file, beside the plugin, gives it.
+# Runs the conformance suite on execcred-bootstrap. This plugin calls the cluster, so the script starts an
+# API server on loopback. It accepts the token of execcred-token-file, which is beside the plugin.
 #
 #   bootstrap.sh CONFORMANCE PLUGIN API_SERVER [OPTION...]    options are the suite's: --test-case=…
 set -euo pipefail

@@ -26,7 +26,7 @@ using SteadyClock = std::chrono::steady_clock;
   throw std::runtime_error(what + ": " + std::strerror(errno));
 }
 
-// Above the three that a test may close in the child.
+// Above the three standard descriptors, which a test may close in the child.
 int move_up(int descriptor) {
   const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, 10);
   if (moved < 0) fail("fcntl");
@@ -46,7 +46,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// A runner of these tests may have changed what a client would not.
+// The program that runs these tests may have changed signals, which a client does not do.
 void restore_signals() {
   for (int signal = 1; signal < SIGRTMIN; ++signal) std::signal(signal, SIG_DFL);
   sigset_t none;
@@ -139,7 +139,7 @@ bool Child::has_ended() {
   return is_reaped_;
 }
 
-// One round of writing its input and reading its output; `wait` bounds it.
+// Writes input and reads output once, for at most `wait`.
 void Child::exchange(milliseconds wait) {
   std::array<pollfd, 4> polled = {
       {{.fd = output_.read_end(), .events = POLLIN, .revents = 0},

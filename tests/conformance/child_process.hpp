@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program the way clients of plugins do, and the ways they should not: any descriptors,
-// limits, signals and environment. Every wait has an end; a child never outlives its owner.
+// Runs a program as clients of plugins do, and as they should not: with any descriptors, limits,
+// signals and environment. Every wait is limited, and a child never outlives its owner.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@ struct Command {
   std::vector<std::string> environment = {};
   // Written to the program's standard input, which then ends; nullopt is /dev/null.
   std::optional<std::string> input = std::nullopt;
-  // The last thing before exec, in the child: may close or replace what it likes.
+  // Called in the child just before exec. It may close or replace descriptors.
   std::function<void()> before_exec = {};
   milliseconds patience = kPatience;
 };
@@ -37,17 +37,17 @@ struct Outcome {
   milliseconds elapsed{0};
 };
 
-// Upper bounds of Outcome::elapsed. They measure nothing: a loaded machine keeps them by far. What
-// exceeds them has waited where it should not.
+// Upper bounds of Outcome::elapsed. They measure nothing: even a loaded machine stays far below
+// them. A run that exceeds them has waited where it should not.
 inline constexpr milliseconds kNoWait{7000};            // below a plugin's default --timeout of 8 s
-inline constexpr milliseconds kConsumersLimit{10'000};  // after which controllers give a plugin up
-inline constexpr milliseconds kGrace{6000};             // for the end after a --timeout
+inline constexpr milliseconds kConsumersLimit{10'000};  // after which controllers end a plugin
+inline constexpr milliseconds kGrace{6000};             // for the exit after a --timeout
 inline constexpr milliseconds kEventually{60'000};
 
-// "exit 2", "signal 9", "hanging", with what was printed: for a failed check.
+// For a failed check: "exit 2", "signal 9" or "hanging", with the output.
 std::string describe(const Outcome& outcome);
 
-// A pipe whose ends no program inherits unless it is handed to one.
+// A pipe. A program inherits its ends only if they are passed to it.
 class Pipe {
  public:
   Pipe();
@@ -59,7 +59,7 @@ class Pipe {
   int write_end() const { return write_end_; }
   void close_read_end();
   void close_write_end();
-  // Until no byte more fits.
+  // Writes until the pipe is full.
   void fill();
   // How many bytes wait to be read.
   int pending() const;
@@ -77,7 +77,7 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Collects what it prints until it ends, or kills it when the patience does.
+  // Collects its output until it ends, or kills it after the command's patience.
   Outcome wait();
 
  private:
@@ -100,7 +100,7 @@ class Child {
 
 Outcome run(const Command& command);
 
-// Asks again and again, with a pause, until it is true or the patience ends.
+// Checks again and again, with pauses, until it is true or the patience ends.
 bool wait_until(const std::function<bool()>& condition, milliseconds patience = kPatience);
 
 // In a child before exec: `descriptor` becomes `source`.
@@ -108,7 +108,7 @@ void replace_descriptor(int descriptor, int source);
 // In a child before exec: `descriptor` becomes the file, opened with `flags`.
 void open_descriptor(int descriptor, const char* path, int flags);
 
-// Whether the process is there and no zombie.
+// Whether the process exists and is not a zombie.
 bool is_running(pid_t pid);
 // A field of /proc/PID/status, without its name; empty when there is none.
 std::string process_status(pid_t pid, std::string_view field);

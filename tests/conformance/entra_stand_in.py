@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gives a token to whatever asks as Entra is asked, over TLS on 127.0.0.1: what a plugin for Azure
-needs to give a credential at all. It checks nothing.
+"""A stand-in for Entra, over TLS on 127.0.0.1. It gives a token to every request, so that a plugin
+for Azure can give a credential. It checks nothing.
 
     entra_stand_in.py CERTIFICATE KEY URL_FILE     writes its URL once it listens
 """

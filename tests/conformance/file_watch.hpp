@@ -18,12 +18,12 @@ class FileWatch {
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
-  // The path of a file that is there, or of one that would be created.
+  // The path of an existing file, or of a file that a program would create.
   std::string bait(std::string_view name, std::string_view content);
   std::string bait_to_create(std::string_view name);
   const std::string& folder() const { return folder_; }
 
-  // From here on.
+  // Begins to watch.
   void start();
   // Names that were touched since the start; "." is the folder itself.
   std::set<std::string> touched();

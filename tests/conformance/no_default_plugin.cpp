@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the published suite: its machine has no execcred plugin.
+// For the published suite, which runs on machines without execcred's plugins.
 #include "plugin_under_test.hpp"
 
 namespace blackbox {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Puts execcred-oidc-federation through the conformance suite, with a projected token of its own that
-# it passes through: the one flow that needs no other side.
+# Runs the conformance suite on execcred-oidc-federation, which passes a projected token through: the
+# only flow that needs no server.
 #
 #   oidc_federation.sh CONFORMANCE PLUGIN [OPTION...]    options are the suite's: --test-case=…
 set -euo pipefail
@@ -17,7 +17,7 @@ chmod 755 "$folder"
 
 base64url() { base64 -w0 | tr '+/' '-_' | tr -d '='; }
 
-# Nobody but an API server would check the signature.
+# Only an API server would check the signature.
 claims=$(printf '{"aud":["server"],"sub":"conformance","exp":%d}' "$(($(date +%s) + 3600))")
 token=$(printf '{"alg":"RS256"}' | base64url).$(printf '%s' "$claims" | base64url)
 token+=.$(printf 'nobody made this signature' | base64url)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Puts plugins of other projects through the conformance suite, by the rules that hold for any
+# Runs the conformance suite on plugins of other projects, by the rules that hold for any
 # plugin, and writes docs/conformance-results.md. The plugins are built from their Go modules, which
 # are pinned by version and hash (tests/conformance/peers); none gets a real credential.
 #
@@ -30,7 +30,7 @@ build_peer() {
   PEER=$PART/$1
 }
 
-# judge VARIABLE=VALUE... -- PLUGIN ARGUMENT...: prints the report. Cases that fail are what it is for.
+# judge VARIABLE=VALUE... -- PLUGIN ARGUMENT...: prints the report. A failed case is not an error.
 judge() {
   local variables=()
   while [ "$1" != -- ]; do

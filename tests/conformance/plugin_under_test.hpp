@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin that the conformance suite runs. By default it is execcred-token-file, and any other
-// is put through the suite by
+// The plugin that the conformance suite runs. By default it is execcred-token-file. Any other
+// plugin is tested by
 //
 //   conformance -- /path/of/plugin --its=arguments
 //
-// which must give a credential with these arguments and the caller's environment.
+// The plugin must give a credential with these arguments and the caller's environment.
 #pragma once
 
 #include "child_process.hpp"
@@ -16,8 +16,8 @@
 
 namespace blackbox {
 
-// Which rules a plugin is put through: those that clients need of any plugin, or also those that
-// execcred's plugins promise beyond them: their options, exit codes and forms of messages.
+// The rules for a plugin: those that clients need from any plugin, or also those that execcred's
+// plugins promise in addition: their options, exit codes and forms of messages.
 enum class Rules { protocol, execcred };
 void use_rules(Rules rules);
 Rules rules();
@@ -46,13 +46,13 @@ std::string secret_in(std::string_view text);
 // asked version that has not expired. Empty, or the reason and the whole outcome.
 std::string violation_of_success(const Outcome& outcome, std::string_view version = kV1);
 // A failure by the rules: the exit code, empty stdout, one short error line with its context, no
-// secret, and `text` in what it says. By the rules for any plugin: an exit code above 0, empty
+// secret, and `text` in its message. By the rules for any plugin: an exit code above 0, empty
 // stdout and a short message without control characters and secrets. Empty, or the reason and the
 // whole outcome.
 std::string violation_of_failure(const Outcome& outcome, int exit_code, std::string_view text);
 // The same, and it has a hint.
 std::string violation_of_refusal(const Outcome& outcome, int exit_code, std::string_view text);
-// The text where the rule does not hold, so that a report has words for it; else empty.
+// The text for a report if the rule does not hold; else empty.
 std::string violation_of_rule(bool holds, std::string text);
 bool says(const Outcome& outcome, std::string_view text);
 

@@ -16,7 +16,7 @@ Sandbox::Sandbox() {
   std::string name = (fs::temp_directory_path() / "blackbox-XXXXXX").native();
   if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
   path_ = fs::canonical(name);
-  // Programs that run as another user get here too.
+  // Programs that run as another user need access too.
   fs::permissions(path_, fs::perms(0755));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of one test's files, gone with it.
+// A folder for the files of one test, removed at its end.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,7 @@ class Sandbox {
   const std::filesystem::path& path() const { return path_; }
   // The absolute path of `name`.
   std::string at(std::string_view name) const;
-  // Writes the file, with the folders on its way; gives its absolute path.
+  // Writes the file and creates its folders. Returns its absolute path.
   std::string write(std::string_view name, std::string_view content, mode_t mode = 0644) const;
   // An executable shell script.
   std::string script(std::string_view name, std::string_view body) const;
@@ -29,7 +29,7 @@ class Sandbox {
   std::filesystem::path path_;
 };
 
-// The whole file; empty when there is none.
+// The whole file; empty if it does not exist.
 std::string read_text(const std::filesystem::path& path);
 
 }  // namespace blackbox

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Puts execcred-spiffe through the conformance suite, once for each type of SVID, with an agent of its
-# own that answers at once.
+# Runs the conformance suite on execcred-spiffe, once for each type of SVID, with its own agent, which
+# answers at once.
 #
 #   spiffe.sh CONFORMANCE PLUGIN AGENT [OPTION...]    options are the suite's: --test-case=…
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Puts execcred-static-secret through the conformance suite, on a mounted Secret of its own.
+# Runs the conformance suite on execcred-static-secret, with its own mounted Secret.
 #
 #   static_secret.sh CONFORMANCE PLUGIN [OPTION...]    options are the suite's: --test-case=…
 set -euo pipefail
@@ -18,5 +18,5 @@ printf 'c0nformance-s3cret-token-0123456789\n' >"$folder/..2026_07_01_12_00_00.1
 ln -s ..2026_07_01_12_00_00.1 "$folder/..data"
 ln -s ..data/token "$folder/token"
 
-# Among the documents that clients really send is one with insecure-skip-tls-verify.
+# One of the documents that known clients send has insecure-skip-tls-verify.
 env -i "PATH=$PATH" "$conformance" --rules=execcred "$@" -- "$plugin" "--secret-dir=$folder" --allow-insecure

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Takes our security controls out of the source, one at a time, and runs the tests that must fail then.
+"""Removes the security controls from the source, one at a time, and runs the tests that
+must then fail.
 
     controls.py SOURCE BUILD [WORD...]
 
-SOURCE is a copy of the project, which this changes, and BUILD its build directory. WORDs choose the
-controls whose name holds one of them. Ends with a line "N passed, N failed": a control passes if a
-test fails without it, and if the same tests pass with it.
+SOURCE is a copy of the project, which this program changes, and BUILD its build directory. WORDs
+choose the controls whose names contain one of them. Ends with a line "N passed, N failed": a
+control passes if a test fails without it, and the same tests pass with it.
 """
 import pathlib
 import re
@@ -14,15 +15,15 @@ import subprocess
 import sys
 
 BUILD_LIMIT, TEST_LIMIT = 900, 300  # seconds
-# Test programs that run only programs of their own targets.
+# Test programs that run no programs except their own targets.
 ALONE = {"unit", "http", "oauth", "cache", "hub", "x509", "spiffe-library"}
 CASES = re.compile(r"test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(\d+) failed")
 
 
 class Control:
-    """`tests` is a test program and a pattern of its cases; `old` stands once in `file`, and what
-    `new` has in its place does without the control. `also` has more such edits: of other parts that
-    refuse the same."""
+    """`tests` is a test program and a pattern of its cases. `old` is in `file` exactly once, and
+    `new` replaces it by code without the control. `also` has more such edits, of other code that
+    refuses the same."""
 
     def __init__(self, name, file, old, new, tests, also=()):
         self.name = name
@@ -31,7 +32,7 @@ class Control:
 
 
 CONTROLS = [
-    # What is read
+    # Inputs
     Control("JSON: keys that stand twice", "libexeccred/json/json_parse.cpp",
             "if (have_distinct_hashes(names)) return true;",
             "if (have_distinct_hashes(names) || true) return true;", ("unit", "json: *")),
@@ -52,7 +53,7 @@ CONTROLS = [
     Control("files: a link out of its directory", "libexeccred/os/file_walk.cpp",
             "if (name == \"..\" && is_confined_ && depth_ == 0)",
             "if (name == \"..\" && is_confined_ && depth_ > 1000)", ("unit", "*last name*")),
-    # What is given out
+    # Outputs
     Control("token: bytes that no header may hold", "libexeccred/exec/bearer_token.cpp",
             "if (is_visible_ascii(text)) {", "if (is_visible_ascii(text) || true) {",
             ("unit", "bearer_token: *")),
@@ -75,7 +76,7 @@ CONTROLS = [
     Control("files that may not grow", "libexeccred/os/process_setup.cpp",
             "set_disposition(SIGXFSZ, SIG_IGN);", "set_disposition(SIGXFSZ, SIG_DFL);",
             ("conformance", "a stdout in a file*")),
-    # Where a credential may go
+    # Servers for which a credential may be used
     Control("--allow-server", "libexeccred/exec/access_rules.cpp",
             "if (rules.allow_server.empty() || matches_any(rules.allow_server, *url)) return {};",
             "if (rules.allow_server.size() < 99 || matches_any(rules.allow_server, *url)) return {};",
@@ -282,7 +283,7 @@ CONTROLS = [
             "return !parts_.stop.is_requested() && (parts_.lease == nullptr || parts_.lease->holds());",
             "return !parts_.stop.is_requested();",
             ("sync", "sync --lease: *")),
-    # What people see
+    # Messages for people
     Control("control characters in an error", "libexeccred/base/text.cpp",
             "if (c.length > 0 && is_safe_to_show(c.value)) {",
             "if (c.length > 0 && (is_safe_to_show(c.value) || c.value < 0x20)) {",
@@ -312,7 +313,7 @@ class Copy:
             raise Failed("it does not compile: " + made.stdout[-1500:])
 
     def failing_cases(self, tests):
-        """How many of the cases that are chosen fail."""
+        """The number of selected cases that fail."""
         program, pattern = tests
         try:
             ended = subprocess.run(
@@ -320,7 +321,7 @@ class Copy:
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                 timeout=TEST_LIMIT, check=False)
         except subprocess.TimeoutExpired:
-            return 1  # as ctest has it
+            return 1  # ctest also counts it as a failure
         counted = CASES.search(ended.stdout.decode(errors="replace"))
         if counted and int(counted[1]) == 0:
             raise Failed(f"no case of {program} is named {pattern}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether docs/doctor-faults.md is that of the e2e suite's tables, and the corpus is as large as promised.
+"""Checks that docs/doctor-faults.md matches the tables of the e2e suite, which have enough faults.
 
     doctor_faults_test.py REPOSITORY
 """

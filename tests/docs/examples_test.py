@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the pages' examples that need nothing but this repository work when pasted.
+"""Checks that the examples of the pages work when pasted, if they need only this repository.
 
     examples_test.py REPOSITORY PROGRAMS
 
-An example is a block of shell commands. Those that read the examples in config/, and those that begin a
-page with a command that works anywhere, are run in a folder with a link to config/.
+An example is a block of shell commands. Two kinds are run, in a folder with a link to config/:
+those that begin by reading a file of config/, and those of WORKS_ANYWHERE.
 """
 import os
 import pathlib

@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether docs/troubleshooting.md explains every error message of the program execcred.
+"""Checks that docs/troubleshooting.md explains every error message of the program execcred.
 
     messages_test.py REPOSITORY [--list]
 
 The messages are read from the sources: the literals of Error{.message = …}, and the arguments of
-the helpers that make errors. What a variable adds stands as a placeholder. A message is explained
-where the first cell of a row of the tables has a code span that it matches, in which … stands for
-any text. Findings of `execcred lint` are no errors of the program: docs/lint.md lists them.
+the helpers that make errors. A placeholder replaces the value of a variable. A message is explained
+if it matches a code span in the first cell of a table row. In a code span, … means any text.
+Findings of `execcred lint` are no errors of the program: docs/lint.md lists them.
 """
 import pathlib
 import re
 import sys
 
 ANY = "\0"
-# Sources whose errors a user of the program meets; those of plugins are on the plugins' pages.
+# Sources of the program's errors. The pages of the plugins explain the errors of plugins.
 SOURCES = ["cli/*.cpp", "cli/migrate/*.cpp"] + [f"libexeccred/{name}.cpp" for name in (
     "exec/cluster", "exec/option_set", "exec/settings", "hub/identity", "hub/profiles", "kube/access",
     "kube/access_run", "kube/cluster_profile", "kube/exec_config", "kube/kubeconfig_writer",
     "kube/label_selector", "kube/profile_files", "kube/provider_mapping", "os/process", "os/process_setup")]
 FINDINGS = re.compile(r"cli/(lint_|migrate/(?!document))")
-# A helper that makes errors, and which of its arguments is the message.
+# Helpers that make errors, each with the index of the argument that is the message.
 HELPERS = {"wrong": 0, "unusable": None, "cannot_write": 0, "field_error": 1, "not_alone": 1,
            "malformed": 0}
 # The helper's text before the argument.
 LEADS = {"field_error": ANY + " ", "cannot_write": "cannot write to standard output: ",
          "not_alone": "user '" + ANY + "' of the hub's kubeconfig has "}
-# Code spans with fewer characters than these, beside …, would explain anything.
+# A code span with fewer characters than this, not counting …, would match too many messages.
 FEWEST = 6
 
 TOKEN = re.compile(r'''
@@ -46,7 +46,7 @@ def tokens_of(text):
 
 
 def split_at(tokens, separators):
-    """The parts of the tokens between separators that stand in no brackets."""
+    """The parts of the tokens between those separators that are outside brackets."""
     parts, depth = [[]], 0
     for token in tokens:
         depth += (token[1] in OPENING and token[0] == "other")
@@ -59,7 +59,7 @@ def split_at(tokens, separators):
 
 
 def until_end(tokens, start, ends):
-    """The tokens from start to what ends them, outside brackets."""
+    """The tokens from start to the first of the ends that is outside brackets."""
     depth = 0
     for at in range(start, len(tokens)):
         kind, text, _ = tokens[at]
@@ -78,7 +78,7 @@ def unescaped(literal):
 
 
 def texts_of(tokens):
-    """What an expression may be, each with ANY for what is not known here."""
+    """The possible texts of an expression, with ANY for the parts that are not known here."""
     for at, token in enumerate(tokens):
         if token[:2] == ("other", "?") and balanced(tokens[:at]):
             yes_no = split_at(tokens[at + 1:], ":")
@@ -108,7 +108,7 @@ def texts_of_term(term):
 
 
 def arguments_of(tokens, at):
-    """Of the call whose name is tokens[at]."""
+    """The arguments of the call whose name is tokens[at]."""
     return split_at(until_end(tokens, at + 2, ")"), ",")
 
 
@@ -130,7 +130,7 @@ def messages_of(path, text):
                                                       and argument[1][0] == "name"
                                                       for argument in arguments
                                                       for t in argument[:1]):
-                continue  # its own definition
+                continue  # the definition of the helper
             found, lead = arguments[index], LEADS.get(name, "")
         else:
             continue
@@ -156,7 +156,7 @@ def main(root, *options):
             if not FINDINGS.match(name):
                 for place, message in messages_of(name, path.read_text(encoding="utf-8")):
                     messages.setdefault(message, place)
-    # docs/doctor.md has those of its own command.
+    # docs/doctor.md has the messages of execcred doctor.
     patterns = [pattern for page in ("troubleshooting", "doctor")
                 for pattern in patterns_of((root / f"docs/{page}.md").read_text(encoding="utf-8"))]
     missing = [(message, place) for message, place in messages.items()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether libexeccred's modules are what they are said to be.
+"""Checks the modules of libexeccred against ARCHITECTURE.md and their CMakeLists.txt.
 
     modules_test.py REPOSITORY COMPILER INCLUDE
 
-ARCHITECTURE.md's table has each module with what it links, as its CMakeLists.txt has it, in an order in
-which none links one below it. The places in its table of home-made parts exist. Sources include no other
-modules. COMPILER must not find a header of a module that is not linked: INCLUDE is the folder in which each
-module has an include directory.
+The table of modules in ARCHITECTURE.md has the same links as the CMakeLists.txt of each module. No
+module links one that is below it in the table. The places in the table of home-made parts exist.
+Sources include headers of linked modules only. COMPILER must not find the headers of other modules:
+INCLUDE is the folder in which each module has an include directory.
 """
 import os
 import pathlib
@@ -16,7 +16,7 @@ import sys
 
 
 def declared_links(library):
-    """The modules that each module's CMakeLists.txt says it links."""
+    """For each module, the modules that it links by its CMakeLists.txt."""
     links = {}
     for file in library.glob("*/CMakeLists.txt"):
         arguments = re.search(r"execcred_add_module\((.*?)\)", file.read_text(), re.DOTALL)[1].split()
@@ -27,14 +27,14 @@ def declared_links(library):
 
 
 def documented_links(text):
-    """The same by the table, in its order."""
+    """The same by the table of ARCHITECTURE.md, in the order of the table."""
     table = text[text.index("## Modules"):]
     rows = re.findall(r"^\| `(\w+)` \| ([\w ]*?) *\| ", table, re.MULTILINE)
     return {module: linked.split() for module, linked in rows}
 
 
 def missing_places(repository, text):
-    """Of the table of home-made parts: the places that are neither a file nor a folder."""
+    """The places in the table of home-made parts that are neither a file nor a folder."""
     table = text[text.index("## Ours, and why"):]
     cells = re.findall(r"^\| [^|]+ \| (`[^|]+`) \| ", table, re.MULTILINE)
     places = [place for cell in cells for place in re.findall("`([^`]+)`", cell)]

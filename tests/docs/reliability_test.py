@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether docs/reliability.md has the tables of its run, and names only commands, campaigns and
+"""Checks that docs/reliability.md has the tables of its run, and names only commands, campaigns and
 test cases that exist.
 
     reliability_test.py REPOSITORY

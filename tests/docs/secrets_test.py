@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether an example of the documentation puts a credential among a program's arguments, which every
-process of the machine can read. A header goes to curl's standard input: `curl -H @-`.
+"""Checks that no example of the documentation has a credential in a program's arguments, which
+every process of the machine can read. A header goes to curl's standard input: `curl -H @-`.
 
     secrets_test.py REPOSITORY
 """
@@ -10,7 +10,7 @@ import sys
 
 PAGES = ["*.md", "docs/*.md", "config/**/*.md", "config/**/*.sh", "config/**/*.yaml",
          "libexeccred/*.md", "scripts/packaging/man/*.roff"]
-# `execcred get` in a command substitution, or a bearer header with one, is an argument.
+# A command substitution with `execcred get`, or a bearer header with one, is an argument.
 BAD = re.compile(r"""-H\s*["']?(?:Authorization:\s*Bearer\s*)?["']?\$[({]"""
                  r"""|(?:--token|--header|-u)[= ]["']?\$\(\s*execcred""", re.IGNORECASE)
 

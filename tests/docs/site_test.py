@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether scripts/site/stage.py stages what pages link to, and scripts/site/check_links.py finds what is
-wrong with a site.
+"""Checks that scripts/site/stage.py stages the files that pages link to, and that
+scripts/site/check_links.py finds the faults of a site.
 
     site_test.py REPOSITORY
 """
@@ -32,7 +32,7 @@ class Folder(unittest.TestCase):
 
 class StageTest(Folder):
     def staged(self, text):
-        """What becomes of a page with the text."""
+        """The text of a page after staging."""
         self.write("from/docs/page.md", text)
         stage.Stage(self.root / "from", self.root / "to").page("docs/page.md")
         return (self.root / "to/docs/page.md").read_text(encoding="utf-8")
@@ -56,7 +56,7 @@ class StageTest(Folder):
     def test_code_in_a_table_has_no_escaped_bar(self):
         self.assertEqual(self.staged("| `a\\|b` | c \\| d |\n"), "| `a|b` | c \\| d |\n")
 
-    def test_a_picture_is_shown_where_there_are_pictures_alone(self):
+    def test_a_picture_is_shown_only_if_there_are_pictures(self):
         text = "<!-- picture page-wide.png: The page -->\n```\n<!-- picture none.png: x -->\n```\n"
         self.assertEqual(self.staged(text), "\n```\n<!-- picture none.png: x -->\n```\n")
         self.write("pictures/page-wide.png", "p")

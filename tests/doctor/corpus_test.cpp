@@ -45,7 +45,7 @@ struct Around {
 };
 Around* around = nullptr;
 
-// A port of 127.0.0.1 at which nothing listens, kept from others meanwhile.
+// A port of 127.0.0.1 at which nothing listens. It stays bound, so that nothing else takes it.
 std::uint16_t closed_port() {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   around->descriptors.push_back(descriptor);
@@ -58,7 +58,7 @@ std::uint16_t closed_port() {
   return ntohs(address.sin_port);
 }
 
-// A socket whose queue is full, so that there is no answer.
+// A port whose queue of connections is full, so that there is no answer.
 std::uint16_t silent_port() {
   const std::uint16_t port = closed_port();
   const int listener = around->descriptors.back();
@@ -132,7 +132,7 @@ void refuse_all(Scene& scene, std::string_view token) {
   scene.arguments = {"--authentication-config", scene.sandbox.write("auth.yaml", kConfig)};
 }
 
-// What a cluster shows anonymous callers of its own issuer.
+// Publishes the cluster's own issuer and its keys, as a cluster does for anonymous callers.
 void publish_issuer(Scene& scene, std::string_view issuer, std::string_view keys) {
   scene.api->answer([issuer = std::string(issuer),
                      keys = std::string(keys)](const ApiRequest& request) -> ApiReply {
@@ -185,7 +185,7 @@ const std::vector<Fault>& faults() {
       {"a CA beside insecure-skip-tls-verify",
        [](Scene& s) { s.more_of_cluster = R"(,"insecure-skip-tls-verify":true)"; },
        "profile-invalid", 1, "profile"},
-      {"a tls-server-name that is none",
+      {"an invalid tls-server-name",
        [](Scene& s) { s.more_of_cluster = R"(,"tls-server-name":"not a name")"; },
        "profile-invalid", 1, "profile"},
       {"a proxy-url of another scheme",
@@ -203,7 +203,7 @@ const std::vector<Fault>& faults() {
        "mapping-invalid", 1, "mapping"},
       {"an option that the plugin does not have",
        [](Scene& s) { s.args.emplace_back("--tokenfile=/x"); }, "mapping-invalid", 1, "run"},
-      {"an option with a value that is none", [](Scene& s) { s.args.emplace_back("--max-age=x"); },
+      {"an option with an invalid value", [](Scene& s) { s.args.emplace_back("--max-age=x"); },
        "mapping-invalid", 1, "run"},
       {"the required option is missing", [](Scene& s) { s.args = {}; }, "mapping-invalid", 1,
        "run"},
@@ -279,7 +279,7 @@ const std::vector<Fault>& faults() {
        "program-timeout", 3, "run"},
       {"another program fails", [](Scene& s) { run_script(s, "x", "echo no >&2; exit 3"); },
        "program-failed", 1, "run"},
-      {"a program that claims a cause in its report is not one of ours",
+      {"a report of a program that is no execcred plugin does not count",
        [](Scene& s) {
          run_script(s, "x",
                     R"(echo '{"cause":"source-missing"}' > "$EXECCRED_REPORT_FILE"; exit 1)");
@@ -336,7 +336,7 @@ const std::vector<Fault>& faults() {
          s.more_of_exec = R"(,"interactiveMode":"Never")";
        },
        "cluster-info-missing", 1, "run"},
-      {"the profile sets what it may not",
+      {"the profile sets an option that it may not set",
        [](Scene& s) {
          s.more_of_cluster = R"(,"extensions":[{"name":"client.authentication.k8s.io/exec",)"
                              R"("extension":{"tokenFile":"/etc/shadow"}}])";
@@ -346,14 +346,14 @@ const std::vector<Fault>& faults() {
        [](Scene& s) { s.environment = {"EXECCRED_TIMEOUT=forever"}; }, "config-refused", 1, "run"},
 
       // The credential.
-      {"the certificate has ended, and so has the credential",
+      {"the certificate has expired, and so has the credential",
        [](Scene& s) {
          const auto& ended =
              kept(make_identity({.common_name = "jane", .begins = -7200, .ends = -3600}));
          give_certificate(s, ended, ended, R"(,"expirationTimestamp":"2020-01-01T00:00:00Z")");
        },
        "certificate-expired", 1, "credential"},
-      {"the given credential is over",
+      {"the given credential has expired",
        [](Scene& s) {
          run_script(
              s, "x",
@@ -404,14 +404,14 @@ const std::vector<Fault>& faults() {
        },
        "credential-wrong-issuer", 1, "credential"},
 
-      // The way.
-      {"a name that nobody has", [](Scene& s) { s.server = "https://nobody.invalid:6443"; },
+      // The connection.
+      {"an unknown host name", [](Scene& s) { s.server = "https://nobody.invalid:6443"; },
        "name-unknown", 3, "name"},
       {"nothing listens", [](Scene& s) { s.server = local(closed_port()); }, "connect-refused", 3,
        "connect"},
-      {"an address to which nobody can connect",
+      {"an address to which no connection is possible",
        [](Scene& s) { s.server = "https://224.0.0.1:6443"; }, "connect-failed", 3, "connect"},
-      {"nobody answers",
+      {"the server does not answer",
        [](Scene& s) {
          s.server = local(silent_port());
          s.arguments = {"--timeout=300ms"};
@@ -431,7 +431,7 @@ const std::vector<Fault>& faults() {
       {"the proxy's name is unknown",
        [](Scene& s) { s.more_of_cluster = R"(,"proxy-url":"http://proxy.invalid:3128")"; },
        "proxy-failed", 3, "proxy"},
-      {"the proxy forbids it",
+      {"the proxy refuses the connection",
        [](Scene& s) {
          const auto port = plain_server([](Stream& stream) {
                              stream.read_request();
@@ -464,7 +464,7 @@ const std::vector<Fault>& faults() {
          s.server = "https://10.255.255.1:6443";
        },
        "proxy-failed", 3, "proxy"},
-      {"a SOCKS proxy that does not allow it",
+      {"a SOCKS proxy that refuses the connection",
        [](Scene& s) {
          const auto port = plain_server([](Stream& stream) {
                              stream.read(3);
@@ -520,13 +520,13 @@ const std::vector<Fault>& faults() {
          s.arguments = {"--timeout=300ms"};
        },
        "tls-failed", 3, "tls"},
-      {"a server of TLS 1.2 that demands a certificate of everybody",
+      {"a server of TLS 1.2 that requires a client certificate",
        [](Scene& s) {
          const auto& known = kept(make_ca("known client CA"));
          s.serve({.tls = {.greatest_version = TLS1_2_VERSION, .client_ca = &known}});
        },
        "tls-failed", 3, "tls"},
-      {"a server that speaks TLS 1.1 alone",
+      {"a server that has only TLS 1.1",
        [](Scene& s) {
          s.serve({.tls = {.least_version = TLS1_VERSION, .greatest_version = TLS1_1_VERSION}});
        },
@@ -537,7 +537,7 @@ const std::vector<Fault>& faults() {
          s.more_of_cluster = R"(,"insecure-skip-tls-verify":true)";
        },
        "tls-insecure", 0, "tls"},
-      {"the CA soon ends", [](Scene& s) { s.warn_before = "3000d"; }, "ca-expires-soon", 0, "tls"},
+      {"the CA ends soon", [](Scene& s) { s.warn_before = "3000d"; }, "ca-expires-soon", 0, "tls"},
 
       // The server's answers.
       {"a web server", [](Scene& s) { reply_with(s, 404, "<html>no</html>"); },
@@ -632,7 +632,7 @@ const std::vector<Fault>& faults() {
        "unauthorized-unknown-issuer", 1, "authenticate"},
       {"a ServiceAccount's token, and the cluster does not publish its issuer",
        [](Scene& s) { s.write_token(jwt_for(3599)); }, "unauthorized-other", 1, "authenticate"},
-      {"a ServiceAccount that is gone, as anybody may see",
+      {"a deleted ServiceAccount, which anonymous callers can see",
        [](Scene& s) {
          s.api->answer([](const ApiRequest& request) -> ApiReply {
            if (!request.path.ends_with("/serviceaccounts/sa")) return {.status = 0};
@@ -644,7 +644,7 @@ const std::vector<Fault>& faults() {
              R"(,"kubernetes.io":{"namespace":"ns","serviceaccount":{"name":"sa","uid":"1"}})"));
        },
        "unauthorized-revoked", 1, "authenticate"},
-      {"a ServiceAccount that was made anew",
+      {"a ServiceAccount that was deleted and created again",
        [](Scene& s) {
          s.api->answer([](const ApiRequest& request) -> ApiReply {
            if (!request.path.ends_with("/serviceaccounts/sa")) return {.status = 0};
@@ -684,7 +684,7 @@ const std::vector<Fault>& faults() {
          });
        },
        "clock-skew", 1, "clock"},
-      {"the server takes everybody for anonymous",
+      {"the server treats every caller as anonymous",
        [](Scene& s) {
          s.api->answer([](const ApiRequest&) { return review_of("system:anonymous"); });
        },
@@ -721,23 +721,23 @@ TEST_CASE("corpus: each fault has its cause, its step and its exit code") {
       CHECK(found.result == (fault.exit_code == 0 ? "warn" : "fail"));
       const auto step = found.steps.find(fault.step);
       CHECK((step != found.steps.end() && step->second == found.result));
-      // No report of a plugin is left.
+      // The output does not have the token.
       CHECK(outcome.output.find(scene.token) == std::string::npos);
     }
     around = nullptr;
   }
 }
 
-// What has ended when doctor looks at it is "credential-expired", so a slow machine tries again
-// with a token that lives longer.
-TEST_CASE("corpus: a token that ends before the server has looked at it") {
+// A token that has expired when doctor looks at it is "credential-expired". So a slow machine tries
+// again with a token that lives longer.
+TEST_CASE("corpus: a token that expires before the server checks it is unauthorized-expired") {
   Found found;
   for (std::int64_t life = 2; life <= 8; life *= 2) {
     Scene scene;
     run_script(scene, "x", printing_credential(R"({"token":")" + jwt_for(life) + R"("})"));
     const std::int64_t end = seconds_since_epoch() + life;
-    // One second more: the server's Date is of a coarser clock, which may still show the one
-    // before.
+    // Waits a second more: the server's Date comes from a coarser clock, which may still show the
+    // second before.
     scene.api->answer([end](const ApiRequest&) {
       blackbox::wait_until([end] { return seconds_since_epoch() > end; });
       return unauthorized();

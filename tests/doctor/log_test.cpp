@@ -59,7 +59,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("log: a run that gives a credential is one line without it") {
+TEST_CASE("log: a run is one line, without the credential and without the password of a URL") {
   const Fixture f;
   const Outcome outcome =
       run_plugin({"--token-file=" + f.file, "--log-file=" + f.log},
@@ -77,7 +77,7 @@ TEST_CASE("log: a run that gives a credential is one line without it") {
   CHECK(mode_of(f.log) == 0600);
 }
 
-TEST_CASE("log: server and identity are told, and no error of a run that succeeds") {
+TEST_CASE("log: a run that succeeds logs the server and the identity, and no error") {
   const Fixture f;
   run_plugin(
       {"--token-file=" + f.file, "--log-file=" + f.log},
@@ -106,7 +106,7 @@ TEST_CASE("log: a failure has its cause, its error and its hint") {
   CHECK(lines[0].contains("hint"));
 }
 
-TEST_CASE("log: the variable does as the flag does, also for a usage error") {
+TEST_CASE("log: EXECCRED_LOG_FILE has the effect of --log-file, also for a usage error") {
   const Fixture f;
   const std::vector<std::string> environment = {"EXECCRED_LOG_FILE=" + f.log};
   CHECK(run_plugin({"--token-file=" + f.file}, environment).exit_code == 0);
@@ -119,7 +119,7 @@ TEST_CASE("log: the variable does as the flag does, also for a usage error") {
   CHECK(lines[2]["cause"] == "mapping-invalid");
 }
 
-TEST_CASE("log: the deadline's handler writes its line too") {
+TEST_CASE("log: a run that is ended by its deadline writes its line, too") {
   const Fixture f;
   const Sandbox& sandbox = f.sandbox;
   REQUIRE(mkfifo(sandbox.at("fifo").c_str(), 0600) == 0);
@@ -137,7 +137,7 @@ TEST_CASE("log: the deadline's handler writes its line too") {
   CHECK(lines[0]["duration_ms"].get<int>() >= 200);
 }
 
-TEST_CASE("log: what a ClusterProfile spoils is logged where the controller says") {
+TEST_CASE("log: an error in a ClusterProfile's arguments is in the log that the controller sets") {
   const Fixture f;
   const std::vector<std::string> behind = {"--token-file=" + f.file, "--from-profile",
                                            "--no-such-option"};
@@ -153,7 +153,7 @@ TEST_CASE("log: what a ClusterProfile spoils is logged where the controller says
   }
 }
 
-TEST_CASE("log: it does not come from a ClusterProfile") {
+TEST_CASE("log: a ClusterProfile cannot set the log file") {
   const Fixture f;
   const Outcome behind =
       run_plugin({"--token-file=" + f.file, "--from-profile", "--log-file=" + f.log});
@@ -169,7 +169,7 @@ TEST_CASE("log: it does not come from a ClusterProfile") {
   CHECK_FALSE(fs::exists(f.log));
 }
 
-TEST_CASE("log: what is not safe gets nothing, and the credential is given all the same") {
+TEST_CASE("log: an unsafe file is not written, and the credential is given nevertheless") {
   const Fixture f;
   const Sandbox& sandbox = f.sandbox;
   fs::create_directory(sandbox.at("open"));
@@ -191,7 +191,7 @@ TEST_CASE("log: what is not safe gets nothing, and the credential is given all t
   CHECK(run_plugin({"--token-file=" + f.file, "--log-file=/dev/full"}).exit_code == 0);
 }
 
-TEST_CASE("log: at 1 MiB it begins anew, and what it held is beside it") {
+TEST_CASE("log: at 1 MiB a new log is begun, and the old one is kept beside it") {
   const Fixture f;
   const std::string old(std::size_t{1024} * 1024, '\n');
   f.sandbox.write("log", old, 0600);
@@ -209,7 +209,7 @@ TEST_CASE("log: long texts are cut, and the line stays JSON") {
   CHECK(lines_of(f.log).size() == 2);
 }
 
-TEST_CASE("doctor --log: the newest cause of each cluster comes first") {
+TEST_CASE("doctor --log: the cluster with the newest failure comes first") {
   const Sandbox sandbox;
   const std::string log = sandbox.write(
       "log",

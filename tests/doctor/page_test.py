@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `execcred doctor -o html` writes, in headless Chromium: that the page works, and shows names and
-messages as text, whatever they hold.
+"""Tests the page of `execcred doctor -o html` in headless Chromium: that it works, and
+that it shows names and messages as text, even if they have markup.
 
     page_test.py ROOT EXECCRED
 
 Prints how long a page with 10,000 clusters takes to open and to filter. The aims are 2 s and 100 ms;
-docs/benchmarks.md has what was measured. No test fails by a time, which a loaded machine decides.
+docs/benchmarks.md has the measured times. No test fails because of a time: it depends on the load.
 """
 import json
 import pathlib
@@ -22,10 +22,10 @@ from selenium.webdriver.common.by import By  # noqa: E402
 
 VERSION = "client.authentication.k8s.io/v1"
 MARKUP = "<img src=x onerror=window.hacked=1>"
-# A context's name has no control characters; what a program says may have any.
+# A context's name has no control characters; the output of a program may have any.
 NAME = MARKUP + "&amp;\"'"
 SAID = MARKUP + "\x1b[31m\u202e"
-# Waits until the browser has shown what the change made of the page.
+# Waits until the browser has shown the changed page.
 FILTERED = """
 const [text, done] = arguments, search = document.getElementById("search"), begin = performance.now();
 search.value = text;
@@ -65,7 +65,7 @@ class Page(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
         cls.browser = check_browser.start_chromium()
         cls.addClassCleanup(cls.browser.quit)
-        # A loaded machine lays out ten thousand rows slowly.
+        # On a loaded machine, the layout of ten thousand rows takes long.
         cls.browser.set_script_timeout(120)
 
     def write(self, name, text):
@@ -120,7 +120,7 @@ class Page(unittest.TestCase):
                              order)
         self.assert_quiet()
 
-    def test_a_word_of_a_message_is_found_and_no_markup(self):
+    def test_words_of_messages_are_found_and_markup_is_not(self):
         self.open_profiles([profile("spoke"), profile("hub", "unmapped")])
         self.assertEqual(self.shown("hint: correct mapping's command")[0], ["fleet/spoke"])
         self.assertEqual(self.shown("'/no/such/plugin'")[0], ["fleet/spoke"])
@@ -141,7 +141,7 @@ class Page(unittest.TestCase):
                 self.assertGreater(narrowest, 150, width)
                 self.assertLessEqual(over, 0, width)
 
-    def test_without_scripts_all_is_there(self):
+    def test_without_scripts_the_page_is_complete(self):
         self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
         self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setScriptExecutionDisabled", {"value": False})
         self.open_profiles([profile(f"spoke-{number}") for number in range(300)])

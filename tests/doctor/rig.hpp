@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cluster's API server on loopback, as far as doctor asks it, and one cluster to examine whose
-// parts a case spoils.
+// A fake API server on loopback, with the requests of doctor, and one cluster to examine, whose
+// parts a case can break.
 #pragma once
 
 #include "child_process.hpp"
@@ -31,7 +31,7 @@ inline const std::string kTokenFile = EXECCRED_BIN "/execcred-token-file";
 struct ApiRequest {
   std::string method = {};
   std::string path = {};
-  std::string token = {};  // of "Authorization: Bearer"; empty without
+  std::string token = {};  // of "Authorization: Bearer", or empty
   std::string body = {};
   bool has_certificate = false;
 };
@@ -39,7 +39,7 @@ struct ApiRequest {
 struct ApiReply {
   int status = 200;
   std::string body = {};
-  std::string headers = {};  // whole lines with their ends
+  std::string headers = {};  // whole lines with their line ends
 };
 
 // {"kind":"Status",…} as API servers write it.
@@ -56,7 +56,7 @@ class FakeApi {
   struct Options {
     execcred::test::IdentityOptions server = {};
     execcred::test::ServerTls tls = {};  // its identity is made here
-    // Instead of HTTP.
+    // Replaces HTTP.
     execcred::test::StreamServer::Handler converse = {};
   };
 
@@ -64,7 +64,7 @@ class FakeApi {
   explicit FakeApi(std::string token) : FakeApi(std::move(token), Options()) {}
   FakeApi(std::string token, const Options& options);
 
-  // An answer of the case's own goes before the usual one; status 0 leaves it to that.
+  // An answer of the case's own. Its status 0 means: give the usual answer.
   void answer(Answer answer);
 
   std::string url() const { return "https://127.0.0.1:" + std::to_string(server_->port()); }
@@ -92,7 +92,7 @@ struct Scene {
   Scene();
 
   blackbox::Sandbox sandbox;
-  std::string token;  // what the server knows
+  std::string token;  // that the server knows
   std::unique_ptr<FakeApi> api;
 
   std::string command = kTokenFile;
@@ -103,13 +103,13 @@ struct Scene {
   std::string ca;  // PEM; empty: none
   std::string more_of_cluster;
   std::string conditions = R"([{"type":"ControlPlaneHealthy","status":"True"}])";
-  std::string profile;  // whole, instead of what the parts above make
+  std::string profile;  // replaces what the parts above make
   std::string mapping;  // likewise
   std::vector<std::string> environment;
   std::vector<std::string> arguments;  // of doctor
   std::string warn_before = "1h";      // the CAs here live for a day
 
-  // Another server in the place of the usual one.
+  // Starts another server instead of the usual one.
   void serve(const FakeApi::Options& options);
   void write_token(std::string_view content) const;
   std::string profile_text() const;
@@ -118,7 +118,7 @@ struct Scene {
   Outcome run(std::vector<std::string> more = {}) const;
 };
 
-// Of the output of -o json.
+// Values of the output of -o json.
 struct Found {
   std::string result;
   std::string cause;

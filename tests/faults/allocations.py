@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every allocation fails once: an error of its own, and no crash."""
+"""Every allocation fails once. The program must report an error and must not crash."""
 import campaign
 import preload
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of the credential cache, as docs/cache.md has them: whether one is whole, and one that
-is made up."""
+"""The files of the credential cache, as docs/cache.md describes them: checks whether one is
+complete, and makes one."""
 import re
 import struct
 import time
@@ -20,7 +20,7 @@ def checksum(data):
 
 
 def is_whole(data):
-    """Whether the last line has the checksum of what precedes it."""
+    """Whether the last line has the checksum of the text before it."""
     end = END.search(data)
     return end is not None and f"{checksum(data[:end.start()]):016x}" == end[1].decode()
 

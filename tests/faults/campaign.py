@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What campaigns share: sandboxes at work, how many of the faults are tried, and the tally."""
+"""The common parts of campaigns: sandboxes, the number of faults to try, and the results."""
 import collections
 import concurrent.futures
 import os
@@ -18,7 +18,7 @@ WORKERS = 2
 
 
 class Environment:
-    """Where the programs are, and the servers that they ask. `tests` is where test programs are."""
+    """The folder of the programs, and the servers that they call. `tests` has the test programs."""
 
     def __init__(self, directory, programs, build, servers, tests):
         self.directory = directory
@@ -29,13 +29,13 @@ class Environment:
         self.preload = os.path.join(tests, "libfaults.so")
 
     def asking(self, servers):
-        """The same with other servers."""
+        """The same environment with other servers."""
         return Environment(self.directory, self.bin, self.build, servers, self.tests)
 
 
 class Effort:
-    """How many faults are tried: `most` of them, from all over the list; or those for which there
-    are `seconds`, in an order in which any beginning comes from all over the list; or all."""
+    """How many faults are tried: `most` of them, spread over the list; or as many as `seconds`
+    allow, in an order whose every beginning is spread over the list; or all."""
 
     def __init__(self, most=None, seconds=None):
         self.most = most
@@ -51,14 +51,15 @@ class Effort:
 
 
 def scattered(items):
-    """In the order of their positions with the bits reversed: 0, 1/2, 1/4, 3/4, 1/8…"""
+    """Sorts the items by the reversed bits of their positions: 0, 1/2, 1/4, 3/4, 1/8…"""
     width = len(items).bit_length()
     return [items[at] for at in sorted(range(len(items)),
                                        key=lambda at: int(f"{at:0{width}b}"[::-1], 2))]
 
 
 class Tally:
-    """Of one campaign on one path. Ends are "true", "error", "killed" and "not started"."""
+    """The results of one campaign on one path. `ends` counts "true", "error", "killed" and "not
+    started"."""
 
     def __init__(self):
         self.possible = 0
@@ -83,7 +84,7 @@ class Tally:
                           "killed" if outcome.exit_code == -signal.SIGKILL else "error"] += 1
 
     def add_check(self, what, reason, end="true"):
-        """A figure that is right, or wrong for a reason."""
+        """Adds a check that succeeded, or failed for a reason."""
         with self.lock:
             self.possible += 1
             self.injected += 1
@@ -93,13 +94,13 @@ class Tally:
                 self.ends[end] += 1
 
     def add_defects(self):
-        """Those of our own servers, whose answers the outcomes were judged by."""
+        """Adds the errors of the test servers: with them the results would not be reliable."""
         for defect in servers.DEFECTS:
             self.add_check("our own server", f"it failed: {defect}")
         servers.DEFECTS.clear()
 
     def passed_over(self):
-        """A fault to which its run has not come is none."""
+        """Removes a fault whose run ended before it reached the fault."""
         with self.lock:
             self.possible -= 1
 
@@ -109,7 +110,7 @@ class Tally:
 
 
 def sandboxes(path, environment, workers=WORKERS, timeout=TIMEOUT):
-    """A ready sandbox for each worker. What the path asks is environment's."""
+    """A ready sandbox for each worker. The path calls the servers of the environment."""
     made = []
     for number in range(workers):
         sandbox = bare_sandbox(environment, number, path.timeout or timeout)
@@ -126,7 +127,7 @@ def bare_sandbox(environment, number, timeout=TIMEOUT):
 
 
 def sweep(tally, boxes, faults, strike, effort):
-    """strike(sandbox, fault) for each chosen fault, each worker in its own sandbox."""
+    """Calls strike(sandbox, fault) for each chosen fault. Each worker has its own sandbox."""
     chosen = effort.chosen(faults)
     tally.possible += len(faults)
 
@@ -141,8 +142,8 @@ def sweep(tally, boxes, faults, strike, effort):
 
 
 def add_judged(tally, path, sandbox, environment, outcome, fault, is_early, must_report=True):
-    """Judges the outcome, what it left, and the run after it. A program cannot answer what happens
-    before its main: the loader and the C library end it, in words of their own or by a signal."""
+    """Checks the outcome, the files, and the next run. A program cannot report a fault before its
+    main: there the loader or the C library ends it, with its own message or by a signal."""
     reason = judge.wrong(path, sandbox, outcome, must_report=must_report)
     has_started = not (reason and is_early and not outcome.stdout and outcome.exit_code)
     if not has_started:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Campaigns that are cases of the test programs: a case is tried, and passes or fails."""
+"""Campaigns that run cases of the test programs. Each case passes or fails."""
 import os
 import re
 import subprocess
@@ -10,7 +10,7 @@ SUMMARY = re.compile(r"test cases: *(\d+) \| *(\d+) passed \| *(\d+) failed")
 
 
 class Cases:
-    """Those of a program of the preset dev whose names have one of the texts."""
+    """The cases of a test program (preset dev) whose titles contain one of the texts."""
 
     def __init__(self, program, *texts):
         self.program = program
@@ -18,7 +18,7 @@ class Cases:
         self.name = f"cases of {program}"
 
     def run(self, environment):
-        """How many there are, how many failed, and what the program said."""
+        """The number of cases, the number of failed ones, and the output."""
         pattern = ",".join(f"*{text}*" for text in self.texts)
         ended = subprocess.run(
             [os.path.join(environment.bin, self.program), f"--test-case={pattern}"],

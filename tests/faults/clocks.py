@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time of day jumps: before a run, between two runs, and between any two steps of a run, each
-look at the clock being a step. No credential is given after its end, none lives for longer than
-the server said, no run waits for a lock, and the next run, with the right clock, is right."""
+"""The time of day jumps: before a run, between two runs, and between any two steps of a run. A step
+is one read of the clock. A run returns no expired credential, none that is valid for longer than
+the server said, and waits for no lock. The next run, with the right clock, succeeds."""
 import calendar
 import time
 
@@ -18,10 +18,10 @@ JUMPS = {"-1 year": -YEAR, "-1 hour": -HOUR, "-61 s": -61, "-1 s (leap second)":
          "+1 s": 1, "+61 s": 61, "+59 min": 59 * 60, "+1 hour": HOUR, "+1 year": YEAR,
          "2038": calendar.timegm((2038, 1, 19, 3, 14, 8)),
          "2106": calendar.timegm((2106, 2, 7, 6, 28, 16))}
-# Seconds in which a refusal is remembered, and some for the machine.
+# Seconds for which a refusal is cached, and some more for a slow machine.
 WINDOW = 15
 DAY = 24 * HOUR
-# The paths, with the longest that a source lets its credential live.
+# The paths, with the longest lifetime of a credential of their source.
 LONGEST = {"token-file": DAY, "static-secret, mounted Secret": DAY,
            "static-secret, kubeconfig": DAY, "oidc-federation, cold cache": HOUR,
            "oidc-federation, warm cache": HOUR, "google, cold cache": HOUR,
@@ -40,8 +40,8 @@ def applies(path):
 
 
 class AtAnyTime(paths.Path):
-    """The path with a judge that takes a credential which is true by one of the two clocks. A jump
-    after the last look at the clock cannot be seen."""
+    """The path, with a check that accepts a credential which is valid by one of the two clocks. The
+    program cannot see a jump after its last read of the clock."""
 
     def __init__(self, path, offset):
         self.__dict__ = dict(path.__dict__)
@@ -64,7 +64,7 @@ class AtAnyTime(paths.Path):
 
 
 def wrong_after_window(path, sandbox, environment):
-    """Why the next run is wrong, for longer than a failure may be remembered."""
+    """Why the next run fails for longer than a failure may be cached, or None."""
     deadline = time.monotonic() + WINDOW
     while reason := judge.wrong_after(path, sandbox, environment):
         if time.monotonic() > deadline:
@@ -77,7 +77,7 @@ def run(path, environment, effort):
     boxes = campaign.sandboxes(path, environment)
     tally = campaign.Tally()
     count = preload.calls(path, boxes[0], environment, "clock", 0)
-    # Steps are those of one run; before the first of them is before the run.
+    # The steps are those of one run. A jump at the first one is a jump before the run.
     faults = ([((jump, number),) for jump in JUMPS for number in range(1, count + 1)] +
               [((one, 1), (two, 1)) for one in JUMPS for two in JUMPS if one != two])
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paths of the command line: also files that must be whole, old or new, with nothing beside
-them."""
+"""The paths of the command line. Some write files, each of which must be the complete old or the
+complete new one, with no leftovers."""
 import collections
 import json
 import os
@@ -15,7 +15,7 @@ import servers
 import stand_ins
 from path import (GRACE, OTHER_SERVER, SERVER, TIMEOUT, Path, input_token, service_account_token)
 
-# A folder's generation has another name each time.
+# The generation of a folder has a new name each time.
 CHANGING = re.compile(r"^\.\.\d{4}_[0-9_]+\.[0-9a-f]{16}$")
 
 
@@ -27,7 +27,7 @@ def profile(server):
 
 
 def contents(root):
-    """What lies below a folder that a reader would find: names, and what they lead to."""
+    """The files below a folder that a reader would find: their names and their content."""
     found = {}
     for directory, _, files in os.walk(root, followlinks=True):
         for name in files:
@@ -38,7 +38,7 @@ def contents(root):
 
 
 def names_below(root):
-    """How often each name is there, hidden ones too, in the form that it has in every run."""
+    """Counts each name, also hidden ones. Names that change are replaced by a fixed form."""
     found = collections.Counter()
     for directory, folders, files in os.walk(root):
         for name in folders + files:
@@ -48,8 +48,8 @@ def names_below(root):
 
 
 class Command(Path):
-    """A command that writes `target` in the state: its contents as make() left them are the old
-    ones, and those after a run the new ones."""
+    """A command that writes `target` in the state folder. The old content is that of make(), the
+    new content that after a run."""
     lists = True
 
     def __init__(self, name, arguments, make, target, readable):
@@ -75,7 +75,7 @@ class Command(Path):
             raise RuntimeError(f"{self.name}: a run without a fault has changed nothing")
 
     def before(self, sandbox, environment):
-        """What an earlier run has left."""
+        """Makes the files of an earlier run."""
 
     def seen(self, sandbox):
         return self.readable(sandbox.at("state", self.target))
@@ -86,7 +86,7 @@ class Command(Path):
         return None if is_new else "exit code 0, but the target is not the new one"
 
     def torn(self, sandbox):
-        """Each name is looked at alone: a command with several files ends between two of them."""
+        """Checks each name separately, because a command may end between two files."""
         seen = self.seen(sandbox)
         old, new = self.old[sandbox.directory], self.new[sandbox.directory]
         for name, content in seen.items():
@@ -128,7 +128,7 @@ def from_fleet(*arguments):
 
 
 class FromOldProfile(Command):
-    """The old target is what the same command writes for another server."""
+    """The old content is what the same command writes for another server."""
 
     def before(self, sandbox, environment):
         command = [each.replace("in/new.json", "in/old.json")
@@ -144,8 +144,8 @@ def make_clusters(sandbox, environment):
 
 
 class SyncSecrets(FromOldProfile):
-    """The Secrets of a hub of the sandbox's own. A run is over when the hub has answered all that
-    it was sent."""
+    """The Secrets of the sandbox's own hub. A run is over when the hub has answered all of its
+    requests."""
     hubs = {}
 
     def run(self, sandbox, environment, under=(), variables=None):
@@ -155,7 +155,7 @@ class SyncSecrets(FromOldProfile):
 
 
 def await_idle(server):
-    """Until each connection is closed. It takes them in their order, so ours after the run's."""
+    """Waits until each connection is closed. The server accepts this one after those of the run."""
     with socket.create_connection(server.server_address, GRACE) as ours:
         ours.shutdown(socket.SHUT_WR)
         ours.recv(1)
@@ -179,7 +179,7 @@ def make_hub(sandbox, environment):
 
 
 def secrets_of(root):
-    """What a reader takes of each, but for the time at which sync is to look again."""
+    """The parts of each Secret that readers use, without the time of the next renewal."""
     found = {}
     for name, text in contents(root).items():
         secret = json.loads(text)
@@ -194,8 +194,8 @@ def make_from_hub(sandbox, environment):
 
 
 class Install(Command):
-    """From a copy of the program, with a plugin beside it that is small: a run of strace for each
-    block of a real one would show nothing new."""
+    """Runs a copy of the program next to a small plugin. A real plugin has many more blocks, and
+    a run of strace for each of them would show nothing new."""
 
     def command(self, sandbox, environment):
         program = sandbox.at("in", "bin", "execcred")
@@ -214,8 +214,8 @@ def make_plugins(sandbox, _):
 
 
 def cluster_files(root):
-    """The credential of each cluster with its server, as a reader takes them: by one look at the
-    link ..data."""
+    """The credential and the server of each cluster, as a reader gets them by reading the link
+    ..data once."""
     whole = {}
     for space in sorted(os.listdir(root)):
         for name in sorted(os.listdir(os.path.join(root, space))):
@@ -228,7 +228,7 @@ def cluster_files(root):
 
 
 def plugin_files(root):
-    """What a mapping could run: no hidden name."""
+    """The programs that a mapping could run, so without hidden names."""
     return {name: (content, stat.S_IMODE(os.stat(os.path.join(root, name)).st_mode))
             for name, content in contents(root).items() if not name.startswith(".")}
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A crowd on a few keys: processes of execcred-oidc-federation that start at once and again and
-again, some of which are killed, before a provider that fails at random and whose tokens soon end.
-One call a window a key, nobody gets another's token or one that has ended, each key gets one, and
-what lies in the cache afterwards is bounded, also where each process has a key of its own."""
+"""Crowds of processes with few cache keys: many processes of execcred-oidc-federation start at
+once, again and again. Some are killed, and the provider fails at random and issues short-lived
+tokens. In each window a key costs one call. No process gets a token of another key or an expired
+one. Each key gets a token. The number of cache files is bounded, even if each process has its own
+key."""
 import collections
 import heapq
 import itertools
@@ -23,33 +24,33 @@ from path import status_of
 NAME = "crowds"
 SAMPLE = 1
 BUILDS = ("glibc", "musl")
-WEIGHT = 0  # it has a time of its own
+WEIGHT = 0  # its time is fixed below
 KEYS = 10
-# Of the keys, those whose processes are all left alone: for them there is no extra call at all.
+# The keys whose processes are never killed. They must cost no extra call at all.
 CALM = (0, 5)
-# Processes at once: of a sample, and in full. A thousand that each load shared libraries need
-# longer than a run may take.
+# Processes at once, in a sample and in a full run. With shared libraries to load, a thousand
+# processes would need longer than their time limit.
 SAMPLE_SIZE, FULL_SIZES = 100, {"glibc": 200, "musl": 1000}
-# How long crowds follow each other: of a sample, and in full.
+# For how many seconds crowds follow each other, in a sample and in a full run.
 SAMPLE_SECONDS, FULL_SECONDS = 6, {"glibc": 120, "musl": 600}
-# Until each key has a credential, this is added at most.
+# At most this is added until each key has a credential.
 MORE_SECONDS = 30
 TIMEOUT = 20
 LIFETIME = 30  # of a token
-# When a good answer may be followed by a call: a fifth of the lifetime before its end, and up to
-# 20 % of that earlier.
+# Seconds after a successful call when the next call is allowed: a fifth of the lifetime before the
+# token's end, and up to 20 % of that time earlier.
 FRESH = LIFETIME - 1.2 * LIFETIME / 5
-# Seconds for which a first failure is remembered, at least; a second one twice as long.
+# Seconds for which a first failure is cached at least. A second one is cached twice as long.
 WINDOW = 2
-RESOLUTION = 0.1  # of the clocks that are compared
-KILLED = 0.1  # of the processes, unless they have ended
-LONGEST_LIFE = 0.2  # seconds, of a process that is to be killed
-FAILING = 0.4  # of the provider's answers, but never a third time in succession for one key
-OWN = 10  # one of so many processes has a key of its own
+RESOLUTION = 0.1  # seconds, of the compared clocks
+KILLED = 0.1  # the share of processes to kill, if they have not ended
+LONGEST_LIFE = 0.2  # seconds until such a process is killed
+FAILING = 0.4  # the share of failed answers, but at most two in a row for one key
+OWN = 10  # one of this many processes has its own key
 
 
 class Call:
-    """Of the provider. `failures` are those in succession for its key, with this one."""
+    """A call of the provider. `failures` counts its key's failures in a row, including this one."""
 
     def __init__(self, came, failures):
         self.came = came
@@ -57,16 +58,16 @@ class Call:
         self.answered = None
 
     def may_follow(self):
-        """When the next call may come."""
+        """When the next call is allowed."""
         if not self.failures:
             return self.came + FRESH - RESOLUTION
-        # Of one that is not yet answered there can be no memory.
+        # A failure that is not yet answered cannot be in the cache.
         return (self.answered or self.came) + WINDOW * 2 ** (self.failures - 1) - RESOLUTION
 
 
 class Provider:
-    """Gives each client a token of its own in each call, or fails. `calls` has the calls of each
-    client, `issued` when each token was issued."""
+    """Issues another token in each call, with the client in it, or fails. `calls` has the calls of
+    each client, `issued` the time at which each token was issued."""
 
     def __init__(self, certificate, key):
         self.lock = threading.Lock()
@@ -86,7 +87,7 @@ class Provider:
             calls.append(call)
             token = f"token-of-{client}-{len(calls)}"
             self.issued[token] = came
-        time.sleep(0.05)  # so that others come meanwhile
+        time.sleep(0.05)  # so that other calls arrive in this time
         call.answered = time.monotonic()
         if fails:
             return 503, {"error": "temporarily_unavailable"}
@@ -108,7 +109,7 @@ class Crowd:
         box.write("secret", "the-secret")
 
     def start(self, client):
-        # Each process has a client of its own beside it, as kubectl's plugins have: the shell.
+        # Each process has its own parent, the shell, as each kubectl is the parent of its plugin.
         arguments = [
             "/bin/sh", "-c", '"$0" "$@" & wait $!',
             os.path.join(self.environment.bin, self.program), "--flow=client-credentials",
@@ -125,7 +126,7 @@ class Crowd:
             start_new_session=True)
 
     def release(self, clients, calm, tally):
-        """All at once. Some are killed after a while, of which the longest is some runs' length."""
+        """Starts all processes at once. Some are killed after up to LONGEST_LIFE."""
         processes, victims = [], []
         for client in clients:
             started, process = self.start(client)
@@ -162,13 +163,13 @@ class Crowd:
             return "a credential that had ended" if issued + LIFETIME < started else None
         if stdout:
             return "a part of an answer with an error"
-        # The provider's answer, or that it is remembered; any other failure is not its own.
+        # The provider's error, also from the cache, is right. Any other failure is wrong.
         if code == 3 and "temporarily_unavailable" in stderr:
             return None
         return f"exit code {code}: {stderr[-300:]}"
 
     def extra_calls(self, client):
-        """Those that came before the one before them allows it."""
+        """The calls that were sent earlier than the previous call allows."""
         calls = sorted(self.provider.calls[client], key=lambda call: call.came)
         return [f"{call.came - before.came:.2f} s after one that " +
                 (f"failed, the {before.failures}." if before.failures else "was good")
@@ -176,7 +177,7 @@ class Crowd:
 
 
 def kill_the_due(victims):
-    """A process that has ended, and is not yet waited for, does not feel it."""
+    """Has no effect on a process that has ended and is not yet waited for."""
     while victims and victims[0][0] <= time.monotonic():
         os.killpg(heapq.heappop(victims)[1], signal.SIGKILL)
 
@@ -236,8 +237,8 @@ def run(unit, environment, effort):
 
 
 def wrong_files(crowd, names, own):
-    """A mark is there for each process that was given the present entry, at most; a key has a
-    credential, a failure and a lock; a killed process leaves a new file."""
+    """Checks the number of files: at most one mark for each process that got the current entry; a
+    credential, a failure and a lock for each key; a new file for each killed process."""
     marks = sum(name.endswith(".seen") for name in names)
     recent = sum(started > time.monotonic() - LIFETIME - TIMEOUT for started in crowd.started)
     most = 3 * (KEYS + own) + sum(crowd.killed.values())

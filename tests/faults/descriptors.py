@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A caller with 500 descriptors open that a child inherits runs `execcred get`: none of them
-reaches the plugin."""
+"""A caller with 500 open, inheritable descriptors runs `execcred get`. The plugin must not inherit
+any of them."""
 import json
 import os
 import subprocess
@@ -12,7 +12,7 @@ from path import text_of
 NAME = "descriptors"
 SAMPLE = 1
 BUILDS = ("glibc", "musl")
-WEIGHT = 0  # it takes the time that it takes
+WEIGHT = 0  # no share of the time limit
 COUNT = 500
 PLUGIN = """#!/bin/sh
 ls -l /proc/$$/fd >'{seen}'

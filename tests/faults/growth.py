@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs in hostile shapes, each with one of half its size: twice the input may take 2.2 times the
-instructions (cachegrind's count, of which the start of the program is taken off). An input above
-the limit of its format is refused."""
+"""Inputs of hostile shapes, each compared with one of half the size: twice the input may take at
+most 2.2 times the instructions, counted by cachegrind, without those of the program's start. An
+input above the size limit of its format must be refused."""
 import concurrent.futures
 import errno
 import functools
@@ -22,14 +22,14 @@ NAME = "growth"
 SAMPLE = 1
 SAMPLE_UNITS = 2
 BUILDS = ("glibc",)
-WEIGHT = 0  # it takes the time that it takes
+WEIGHT = 0  # no share of the time limit
 SIZES = (64 * 1024, 256 * 1024, 1024 * 1024)
 MANY = 60_000  # providers in one list
 MOST = 2.2
 COUNTED = re.compile(r"I +refs: +([\d,]+)")
-# What programs say of an input above its limit.
+# The error messages for an input above its limit.
 REFUSAL = re.compile(r"larger than \d+ (KiB|bytes)|longer than \d+|at most \d+ (KiB|bytes)")
-# Runs a program and prints the most memory that it had, in KiB. Less than its own it cannot see.
+# Runs a program and prints its peak memory in KiB. It cannot measure less than its own memory.
 MEASURE = """import os, sys
 quiet = os.open(os.devnull, os.O_WRONLY)
 process = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[
@@ -62,7 +62,7 @@ def providers(size):
             numbered(PROVIDER, size) + "]}}")
 
 
-# Of a list with so many.
+# The size of a list with MANY providers.
 MANY_PROVIDERS = len(providers(0)) + sum(len(PROVIDER % at) + 1 for at in range(MANY))
 
 
@@ -73,7 +73,7 @@ def mapping_providers(size):
 
 
 def nested_anchors(size):
-    """Of a kubeconfig in YAML, which is what may have anchors."""
+    """A kubeconfig in YAML, because only YAML has anchors."""
     deep = "".join("[&a%d " % at for at in range(28)) + "x" + "]" * 28
     return "apiVersion: v1\nkind: Config\nusers:\n" + repeated(f"- {deep}\n", size)
 
@@ -116,9 +116,9 @@ def aws_profiles(size):
 
 
 class Shape:
-    """`arguments` of the program and the variables that it gets are functions of the sandbox and of
-    the input's file. `more` are sizes beside those of every shape. `limit` is that of a reader that
-    passes over what is larger without a word."""
+    """`arguments` and `variables` of the program are functions of the sandbox and of the input's
+    file. `more` has additional sizes. `limit` is the size above which a reader ignores the input
+    without an error."""
     program = "execcred"
 
     def __init__(self, name, make, arguments, program="execcred", variables=None, more=(),
@@ -132,7 +132,7 @@ class Shape:
         self.sizes = sorted({*SIZES, *more})
 
     def input(self, size):
-        """Of at most that many bytes, the frame of the shape too."""
+        """An input of at most `size` bytes, including the fixed parts of its shape."""
         made, asked = self.make(size), size
         while len(made) > size and asked > 0:
             asked = max(0, asked - (len(made) - size))
@@ -145,7 +145,8 @@ class Shape:
                 {"PATH": "/usr/bin:/bin", "HOME": box.state, **self.variables(box, given)})
 
     def is_refused(self, box, environment, size):
-        """For its size, or passed over. Linux takes no variable and no argument above 128 KiB."""
+        """Whether it is refused for its size, or ignored. Linux refuses a variable or an argument
+        above 128 KiB."""
         if self.limit and size > self.limit:
             return True
         command, variables = self.command(box, environment, size)
@@ -176,7 +177,7 @@ class Shape:
 
 
 class Hub(Shape):
-    """A Secret that a Kubernetes API gives."""
+    """A Secret that the plugin reads from a Kubernetes API."""
 
     def __init__(self, name, make):
         super().__init__(name, make, self.hub_arguments, "execcred-static-secret", info)
@@ -202,7 +203,7 @@ class Hub(Shape):
         return 200, document
 
     def hub_arguments(self, box, given):
-        """The Secret has the name of the input's file."""
+        """Names the Secret after the input's file."""
         self.inputs = box.inputs
         return [f"--kubeconfig={box.at('in', 'hub')}", "--namespace=fleet",
                 f"--secret-name={os.path.basename(given)}", "--timeout=60s",
@@ -229,7 +230,7 @@ def exchange(box, **files):
 
 
 def cached(box, given):
-    """The cache's directory with the input as its one entry."""
+    """Makes a cache directory with the input as its only entry."""
     directory = f"{given}.cache"
     os.makedirs(directory, mode=0o700, exist_ok=True)
     entry = os.path.join(directory, f"{0:032x}.credential")
@@ -281,7 +282,7 @@ def units(chosen):
 
 
 def run(unit, environment, effort):
-    """Every size, whatever the time."""
+    """Tries every size, without a time limit."""
     tally = campaign.Tally()
     box = campaign.bare_sandbox(environment, 0)
     box.write("token", service_account_token())

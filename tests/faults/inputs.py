@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every byte of an input, under AddressSanitizer and UBSan: flipped, dropped, doubled, and the end
-of the input there. A right outcome is an error of the input, or a whole credential that the input
-has or that its source gives. scripts/fuzz does it with inputs that nobody listed."""
+"""Changes every byte of an input, under AddressSanitizer and UBSan: a flipped bit, a missing byte,
+a doubled byte, and an end of the input there. A right outcome is an error, or a complete credential
+from the changed input or from the source. scripts/fuzz does the same with generated inputs."""
 import glob
 import os
 
@@ -12,7 +12,7 @@ import path as paths
 NAME = "inputs"
 SAMPLE = 10
 BUILDS = ("asan",)
-SAMPLE_BUILDS = ("glibc",)  # without sanitizers, which scripts/test --asan and scripts/fuzz have
+SAMPLE_BUILDS = ("glibc",)  # no sanitizers: scripts/test --asan and scripts/fuzz have them
 KINDS = {"flipped": lambda data, at: data[:at] + bytes([data[at] ^ 0x01]) + data[at + 1:],
          "high bit set": lambda data, at: data[:at] + bytes([data[at] ^ 0x80]) + data[at + 1:],
          "dropped": lambda data, at: data[:at] + data[at + 1:],
@@ -22,7 +22,7 @@ EXEC_INFO = "KUBERNETES_EXEC_INFO"
 
 
 class Input:
-    """One input of a path, where it is: a file below the sandbox, or the client's document."""
+    """One input of a path: a file in the sandbox, or else KUBERNETES_EXEC_INFO."""
 
     def __init__(self, path, what, place=None):
         self.path = path
@@ -51,7 +51,7 @@ class Input:
 
 
 class FromInput(paths.Path):
-    """The path with a judge that takes a token which the changed input has."""
+    """The path, with a check that also accepts a token from the changed input."""
 
     def __init__(self, path, data):
         self.__dict__ = dict(path.__dict__)

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run under a fault may do: give a true answer, or fail as docs/troubleshooting.md says."""
+"""The right outcomes of a run with a fault: a true answer, or an error as in
+docs/troubleshooting.md."""
 import re
 import signal
 import time
 
 ERROR_CODES = {1, 2, 3, 70}
-# Seconds that a loaded machine, strace and a sanitizer may take beside the time limit that a run is
-# told.
+# Seconds that a loaded machine, strace and a sanitizer may take in addition to the time limit of a
+# run.
 LATE = 5
 PATIENCE = 30
-# A failure of execcred-bootstrap's inner plugin is cached as a provider's is, also when the fault was
-# the inner plugin's own: its exit code does not say so.
+# A failure of execcred-bootstrap's inner plugin is cached like a provider's failure, even if the
+# fault was in the inner plugin itself: its exit code does not show the difference.
 INNER_REMEMBERED = re.compile(r"^execcred-bootstrap: error: '[^']*' ended with exit code [13].*"
                               r"while remembering this from another run, for (\d+)s more", re.DOTALL)
 ERROR_LINE = re.compile(r"^(execcred[a-z-]*): error: .+", re.MULTILINE)
@@ -47,8 +48,8 @@ def wrong(path, sandbox, outcome, may_fail=True, must_report=True, codes=frozens
 
 
 def wrong_after(path, sandbox, environment):
-    """Why the run that follows, without a fault, is wrong, or what it has not removed. It is told a
-    time limit that a loaded machine keeps: with a short one, 3 would be a right answer."""
+    """Why the next run, without a fault, is wrong, or what it has not removed. Its time limit is
+    long enough for a loaded machine: with a short one, exit code 3 would be right."""
     told, sandbox.timeout = sandbox.timeout, max(sandbox.timeout, PATIENCE)
     outcome = path.run(sandbox, environment)
     deadline = time.monotonic() + PATIENCE

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Killed at every system call: what the run wrote is whole, and the next run works and removes what
-is left over."""
+"""Kills a run at every system call. Each file that it wrote must be complete, and the next run must
+succeed and remove leftovers."""
 import campaign
 import judge
 import trace
@@ -14,7 +14,7 @@ def run(path, environment, effort):
     boxes = campaign.sandboxes(path, environment)
     tally = campaign.Tally()
     calls = trace.calls_of(path, boxes[0], environment)
-    # The first execve is strace's own.
+    # The first execve is a call of strace itself.
     places = [(call, number) for call in sorted(calls.counts) if call != "execve"
               for number in range(1, calls.counts[call] + 1)]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Injects faults into the programs of several builds and prints what became of them. Run by
-scripts/faults, whose help names the arguments."""
+"""Injects faults into the programs of several builds and prints the results. scripts/faults runs
+it, and describes the arguments."""
 import argparse
 import os
 import platform
@@ -29,13 +29,13 @@ import spent
 import syscalls
 from path import TIMEOUT
 
-# In this order: first those that take their time, whatever the others are left.
+# In this order: first the campaigns that have no share of the time limit.
 CAMPAIGNS = {
     "descriptors": descriptors, "spent": spent, "children": children, "promises": promises,
     "growth": growth, "profiles": profiles, "short-results": short_results, "clocks": clocks,
     "inputs": inputs, "replies": replies, "kills": kills, "syscalls": syscalls,
     "allocations": allocations, "crowds": crowds}
-# Seconds that a sample is to take on a quiet machine, without the builds.
+# Seconds that a sample should take on a quiet machine, without the builds.
 SAMPLE_LIMIT = 180
 BUILDS = {"glibc": "preset release, dynamic", "musl": "preset release-x86_64, static",
           "asan": "preset asan: AddressSanitizer, UndefinedBehaviorSanitizer",
@@ -72,7 +72,7 @@ def units_of(module, chosen, is_sample):
 
 
 def work_of(options):
-    """(campaign, build, unit) of all that runs."""
+    """(campaign, build, unit) for everything to run."""
     chosen = [path for path in paths.ALL
               if not options.program or {path.program, path.name} & set(options.program)]
     work = []
@@ -92,12 +92,12 @@ def work_of(options):
 
 
 def weight_of(name):
-    """How many shares of the time a campaign gets for each unit; 0 for one that does not ask."""
+    """How many shares of the time a campaign gets for each unit. 0 if it has no time limit."""
     return getattr(CAMPAIGNS[name], "WEIGHT", 1)
 
 
 def limit_of(module, unit):
-    """Seconds that its program was told, or has."""
+    """The time limit in seconds that is given to the program, or that it always has."""
     return getattr(unit, "timeout", None) or getattr(module, "TIMEOUT", TIMEOUT)
 
 
@@ -145,7 +145,7 @@ def told_of(options):
 def main():
     options = arguments()
     began = time.monotonic()
-    # Not below a directory that others could write: plugins refuse inputs and caches there.
+    # Not below a directory that others can write: plugins refuse inputs and caches there.
     directory = tempfile.mkdtemp(prefix="execcred-faults-")
     served = servers.Servers(options.tests, directory)
     try:
@@ -160,7 +160,7 @@ def main():
                "builds": {build: what for build, what in BUILDS.items()
                           if getattr(options, build)}}
     if options.update_docs:
-        # What scripts printed has a date and a commit of its own.
+        # The recorded output of scripts has its own date and commit.
         results["scripts"] = report.load(options.kept_results).get("scripts", {})
         report.save(options.kept_results, results)
         report.update(options.page, results)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A path: what runs, with which inputs, and what a right answer is."""
+"""A path: a program, its inputs, and what a right answer is."""
 import base64
 import calendar
 import json
@@ -8,8 +8,8 @@ import time
 
 SERVER = "https://member-1.example.com:6443"
 OTHER_SERVER = "https://member-2.example.com:6443"
-# Seconds of the run itself; a machine that does other work besides is given more before the run is
-# killed.
+# The time limit in seconds that a run gets. A run is killed later than that, because the machine
+# may be busy.
 TIMEOUT = 5
 GRACE = 20
 HOUR = 3600
@@ -27,7 +27,7 @@ def service_account_token(name="controller"):
 
 
 def claims_of(token):
-    """Those of a JWT; empty for anything else."""
+    """The claims of a JWT. Empty for anything else."""
     try:
         payload = token.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
@@ -43,10 +43,10 @@ def text_of(path):
 
 class Path:
     """`arguments`, `variables` and `make` are functions of the sandbox and of the environment.
-    `lists` is true of commands that report on standard output what they have done, also when a part
-    of it failed. One that `is_for_replies` differs from another by what a server answers: a sample
-    tries it in `replies` alone. `timeout` is the time limit of a program that cannot be told
-    one."""
+    `lists` is true for commands that print their results on standard output even if a part failed.
+    A path with `is_for_replies` differs from another one only by the server's answer: a sample
+    tries it only in `replies`. `timeout` is the time limit of a program that has no option for
+    it."""
     lists = False
 
     def __init__(self, name, program, arguments, variables=None, make=None, is_true=None,
@@ -62,8 +62,8 @@ class Path:
         self.timeout = timeout
 
     def prepare(self, sandbox, environment):
-        """Leaves in the sandbox the state from which each run starts. Raises where no run is
-        right."""
+        """Makes the state in the sandbox from which each run starts. Raises an exception if a run
+        without a fault fails."""
         self.make(sandbox, environment)
         sandbox.keep()
         if self.warm:
@@ -83,7 +83,7 @@ class Path:
         return [os.path.join(environment.bin, self.program), *self.arguments(sandbox, environment)]
 
     def run(self, sandbox, environment, under=(), variables=None):
-        """`under` is a command that runs the program, `variables` those that it adds."""
+        """`under` is a command that runs the program. `variables` are added to the environment."""
         given = {"PATH": "/usr/bin:/bin", "HOME": sandbox.state, "TMPDIR": sandbox.temporary,
                  **self.variables(sandbox, environment), **(variables or {})}
         command = [*under, *self.command(sandbox, environment)]
@@ -93,24 +93,24 @@ class Path:
         return self.is_true(sandbox, stdout)
 
     def torn(self, sandbox):
-        """Why what a run left is not whole, or None."""
+        """Why the files of a run are incomplete, or None."""
         del sandbox
         return None
 
     def left_over(self, sandbox):
-        """What a faulty run left that the run after it has not removed, or None."""
+        """The leftovers of a run with a fault that the next run has not removed, or None."""
         del sandbox
         return None
 
 
 def end_of(status):
-    """When the credential ends, in seconds; None if it does not say."""
+    """The expiry of the credential in seconds. None if it has none."""
     text = status.get("expirationTimestamp")
     return text and calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
 
 
 def status_of(stdout):
-    """The status of a whole ExecCredential; None for anything else."""
+    """The status of a complete ExecCredential. None for anything else."""
     try:
         document = json.loads(stdout)
         status = document["status"]
@@ -121,8 +121,8 @@ def status_of(stdout):
 
 
 def credential(check, longest=24 * HOUR):
-    """A test of the document and of the end of the credential, which lives for at most `longest`
-    seconds; `check` tests its status."""
+    """Checks the document and the expiry of the credential, which is valid for at most `longest`
+    seconds. `check` tests its status."""
     def is_true(sandbox, stdout):
         status = status_of(stdout)
         if status is None:

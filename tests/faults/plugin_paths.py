@@ -21,15 +21,15 @@ def exec_info(cluster):
         "spec": {"cluster": cluster, "interactive": False}})
 
 
-# Names in the cache, as docs/cache.md has them, without those of files that are being written.
+# File names in the cache, as in docs/cache.md, without files that are being written.
 CACHED = re.compile(r"[0-9a-f]{32}\."
                     r"(credential|failure|lock|discovery|request|[0-9a-f]{16}\.[0-9a-f]{16}\.seen)")
 NEW = ".new"
 
 
 class Plugin(Path):
-    """What it leaves in the cache is whole, and nothing else is there, but for one file that a
-    killed run was writing: a run that asks the provider ten minutes later removes it."""
+    """Its files in the cache are complete, and there are no others, except one file that a killed
+    run was writing: a run that calls the provider ten minutes later removes it."""
 
     def torn(self, sandbox):
         for name in names_of_cache(sandbox):
@@ -57,7 +57,7 @@ def names_of_cache(sandbox):
 
 def plugin(name, program, arguments, make, is_true, variables=None, warm=False, cluster=None,
            is_for_replies=False):
-    """`cluster` is what the client tells of its cluster, a function of the environment."""
+    """`cluster` is a function of the environment that returns spec.cluster."""
     def all_variables(sandbox, environment):
         told = cluster(environment) if cluster else {"server": SERVER}
         return {"KUBERNETES_EXEC_INFO": exec_info(told),
@@ -70,7 +70,7 @@ def plugin(name, program, arguments, make, is_true, variables=None, warm=False, 
 
 
 def projected(sandbox, _):
-    """A kubelet's volume: the token behind the link ..data."""
+    """A kubelet's volume: the token is reached by the link ..data."""
     sandbox.write("volume/..1/token", service_account_token(), 0o644)
     os.symlink("..1", sandbox.at("in", "volume", "..data"))
     os.symlink("..data/token", sandbox.at("in", "volume", "token"))
@@ -94,7 +94,7 @@ def exchange(*more):
         *(each.format(state=sandbox.state) for each in more)]
 
 
-# What loopback-token-server gives.
+# The token of loopback-token-server.
 SERVED = credential(lambda sandbox, status: status.get("token") == "a" * 900, longest=HOUR)
 
 
@@ -150,8 +150,8 @@ def is_of_session(_, status):
 
 
 def is_signed_by(status, keys):
-    """Whether the token is the signed request for that region and cluster, of one of the keys: of
-    an ID the secret key and the session token."""
+    """Whether the token is the signed request for this region and cluster, signed with one of the
+    keys. `keys` has the secret key and the session token of each key ID."""
     signed = presigned(status)
     if signed is None:
         return False
@@ -161,7 +161,8 @@ def is_signed_by(status, keys):
 
 
 def presigned(status):
-    """The parts of the signed request: which key signed what, and how. None for anything else."""
+    """The parts of the signed request: the key ID, the signed text, the signature and so on. None
+    for anything else."""
     token = status.get("token", "").removeprefix("k8s-aws-v1.")
     try:
         url = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode()
@@ -191,7 +192,7 @@ def signature_of(signed, secret):
 
 
 def is_signed_but_for_a_bit(_, status):
-    """Likewise of a session of which a single bit is another."""
+    """The same for a session in which one bit may have changed."""
     signed = presigned(status)
     return signed is not None and any(
         is_but_for_a_bit(f"{signed['key']} {signed['session']}", f"{key} {token}") and
@@ -217,7 +218,7 @@ def is_jwt_svid(_, status):
 
 
 def is_x509_svid(_, status):
-    """The first certificate has that SPIFFE ID, and the key is its own."""
+    """Whether the first certificate has this SPIFFE ID, and the key belongs to it."""
     certificate = of_openssl(status.get("clientCertificateData", ""), "x509", "-noout", "-pubkey",
                              "-ext", "subjectAltName")
     key = of_openssl(status.get("clientKeyData", ""), "pkey", "-pubout")
@@ -225,7 +226,7 @@ def is_x509_svid(_, status):
 
 
 def of_openssl(text, *command):
-    """What it prints; nothing if it fails."""
+    """The output of openssl. Empty if it fails."""
     return subprocess.run(["openssl", *command], input=text, stdout=subprocess.PIPE, text=True,
                           stderr=subprocess.DEVNULL, check=False).stdout
 
@@ -265,7 +266,7 @@ USER, GROUP = "fleet-controller", "fleet"
 
 
 def is_issued_certificate(_, status):
-    """One that the cluster issued, for that user and group, and the key is its own."""
+    """Whether the cluster issued it for this user and group, and the key belongs to it."""
     text = status.get("clientCertificateData", "")
     certificate = of_openssl(text, "x509", "-noout", "-pubkey", "-subject", "-nameopt", "RFC2253")
     key = of_openssl(status.get("clientKeyData", ""), "pkey", "-pubout")
@@ -296,7 +297,7 @@ def kubeconfig(cluster, token):
 
 
 def stand_in_arguments(*more):
-    """Of oidc-federation."""
+    """The arguments of oidc-federation."""
     return lambda sandbox, environment: [
         "--no-cache", f"--subject-token-file={sandbox.at('in', 'token')}",
         *(each.format(url=environment.servers.stand_in_url, ca=environment.servers.stand_in_ca)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run with tests/support/faults.cpp preloaded, which works in dynamic programs alone."""
+"""Runs a program with tests/support/faults.cpp preloaded, which works only in dynamic programs."""
 import os
 
 ENOMEM = 12
 
 
 class Injection:
-    """The outcome; whether the run came to that call; whether that was before main of the program
-    itself, not of a child."""
+    """The outcome, whether the run reached the call, and whether that was before main of the
+    program itself, not of a child."""
 
     def __init__(self, outcome, marks):
         self.outcome = outcome
@@ -29,8 +29,8 @@ def inject(path, sandbox, environment, call, number, error):
 
 
 def calls(path, sandbox, environment, call, harmless):
-    """How often a run makes the call: the last number at which a fault comes. A bisection, since
-    a fault that is `harmless`, or none, leaves the run as long as it is."""
+    """How often a run makes the call: the last number at which a fault is injected. A bisection
+    finds it, because a `harmless` fault does not change the number of calls."""
     least, most = 0, 1
     while came(path, sandbox, environment, call, most, harmless):
         least, most = most, most * 2

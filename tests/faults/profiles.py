@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random ClusterProfiles against the rules of a mapping: whatever their writer chooses, a
-credential is given only where the mapping allows each choice, and it is the one that the mapping
-means. A choice is one that is allowed, one that is not, or an allowed one with a change."""
+"""Random ClusterProfiles against the rules of a mapping. A run must return a credential only if the
+mapping allows each choice in the ClusterProfile, and it must be the credential that the mapping
+selects. A choice is an allowed one, a forbidden one, or an allowed one with a change."""
 import base64
 import json
 import os
@@ -16,19 +16,19 @@ from path import (SERVER, TIMEOUT, Path, service_account_token, status_of, text_
 NAME = "profiles"
 SAMPLE = 20
 BUILDS = ("glibc", "musl")
-COUNT = 2000  # ClusterProfiles of each mapping
+COUNT = 2000  # ClusterProfiles for each mapping
 PROXY = "https://proxy.example.com:3128"
 ARGUMENTS = "clusterprofiles.multicluster.x-k8s.io/exec/additional-args"
 VARIABLES = "clusterprofiles.multicluster.x-k8s.io/exec/additional-envs"
 CONFIG = "client.authentication.k8s.io/exec"
-OWN_NAMESPACE = "default"  # where the hub's kubeconfig names none
+OWN_NAMESPACE = "default"  # because the hub's kubeconfig names none
 TENANT, OTHER_TENANT = plugin_paths.TENANT, "33333333-3333-3333-3333-333333333333"
 CHANGES = "aZ0.-_/:@%\\*?#&= \u00e9\u2024\u0000\n"
 
 
 def changed(text, chance):
-    """With a character more, less, or another; in another case; or with something before or behind
-    it."""
+    """The text with a character added, removed or replaced, in another case, or with text added
+    before or after it."""
     at = chance.randrange(len(text) + 1)
     more = chance.choice(CHANGES)
     return chance.choice([text[:at] + more + text[at:], text[:at] + text[at + 1:],
@@ -39,7 +39,7 @@ def changed(text, chance):
 
 
 class Choices:
-    """What one ClusterProfile says. `is_plain` until a choice is another than an allowed one."""
+    """The choices of one ClusterProfile. `is_plain` is true while all of them are allowed ones."""
 
     def __init__(self, seed):
         self.chance = random.Random(seed)
@@ -62,7 +62,7 @@ class Choices:
 
 
 def is_below(server):
-    """Whether it is https, port 6443, and a host below example.com, in plain letters."""
+    """Whether it is https, port 6443, and a subdomain of example.com in ASCII letters."""
     host = server.lower().removeprefix("https://").removesuffix("/").removesuffix(":6443")
     return (server.lower().rstrip("/") == f"https://{host}:6443" and
             host.endswith(".example.com") and
@@ -70,8 +70,8 @@ def is_below(server):
 
 
 class Rule(Path):
-    """A mapping of one provider, which is called `p`. `choose` fills in the cluster and its config,
-    and gives what credential the mapping allows for them, or None."""
+    """A mapping with one provider, `p`. `choose` fills in the cluster and its config, and returns
+    the credential that the mapping allows for them, or None."""
 
     def __init__(self, name, program, arguments, choose):
         super().__init__(name, "execcred", None)
@@ -100,12 +100,12 @@ class Rule(Path):
 
 def profile_of(cluster, config, choices):
     extensions = [{"name": CONFIG, "extension": config}]
-    # Never allowed: an option behind --from-profile that is no ClusterProfile's to set.
+    # Never allowed: an option after --from-profile that a ClusterProfile may not set.
     more = choices.make("args", [[]], [["--allow-server=any"], ["--token-file=/etc/passwd"],
                                        ["--debug"], ["--no-such"], ["x"]])
     if more:
         extensions.append({"name": ARGUMENTS, "extension": more})
-    # Without a policy none reaches the plugin, so all of them are harmless.
+    # All variables are harmless: without a policy none of them reaches the plugin.
     extensions.append({"name": VARIABLES, "extension": choices.chance.choice(
         [{}, {"EXECCRED_ALLOW_SERVER": "any"}, {"EXECCRED_NO_CACHE": "true"},
          {"EXECCRED_TENANT_ID": OTHER_TENANT}, {"LD_PRELOAD": "/nope"}])})
@@ -126,7 +126,7 @@ def choose_server(choices, cluster):
 
 
 def choose_token_file(choices, cluster, config, sandbox, environment):
-    """The server, a proxy, CAs, and how the server is verified."""
+    """Chooses the server, a proxy, CAs, and the verification of the server."""
     del config
     may = choose_server(choices, cluster)
     proxy = choices.make("proxy-url", [None, PROXY], ["http://proxy.example.com:3128",
@@ -152,7 +152,7 @@ def choose_token_file(choices, cluster, config, sandbox, environment):
 
 
 def choose_secret(choices, cluster, config, *_):
-    """A Secret, which belongs to a server."""
+    """Chooses a Secret, which belongs to a server."""
     may = choose_server(choices, cluster)
     space = choices.make("namespace", ["fleet", OWN_NAMESPACE], ["kube-system", "other"])
     name = choices.make("name", ["member-1", "a-b"], ["member-2", "admin"])
@@ -160,7 +160,7 @@ def choose_secret(choices, cluster, config, *_):
     config.update({"namespace": space, "name": name, "key": key})
     same = cluster["server"].lower().rstrip("/") == stand_ins.server_of(name).lower()
     if cluster["server"] != stand_ins.server_of(name):
-        choices.is_plain = False  # two choices that are allowed alone
+        choices.is_plain = False  # each choice is allowed, but not both together
     if not (may and same and space in ("fleet", OWN_NAMESPACE)):
         return None
     return stand_ins.secret_token(space, name, key)
@@ -212,7 +212,7 @@ def units(chosen):
 
 
 def wrong(choices, allowed, outcome):
-    """`allowed` is the token that the mapping allows, or whether it allows one."""
+    """`allowed` is the token that the mapping allows, or true if it allows any."""
     if outcome.exit_code == 0:
         status = status_of(outcome.stdout)
         if status is None:

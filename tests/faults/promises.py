@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The promises about reliability and security, and what proves each one: campaigns of this program,
-cases of the tests, or another script. tests/docs/reliability_test.py checks that each exists."""
+"""The promises about reliability and security, and the proof of each: campaigns of this program,
+test cases, or another script. tests/docs/reliability_test.py checks that all of these exist."""
 import os
 import re
 import subprocess
@@ -8,20 +8,20 @@ import subprocess
 import campaign
 
 NAME = "promises"
-SAMPLE = 0  # scripts/test has run the cases
+SAMPLE = 0  # scripts/test runs these cases
 BUILDS = ("dev",)
-WEIGHT = 0  # it takes the time that it takes
+WEIGHT = 0  # no share of the time limit
 COUNTED = re.compile(r"(\d+) tests? failed out of (\d+)")
 CHECKED = re.compile(r"assertions: +(\d+)")
-# What a case tells is a figure, unless it tells that it was left out.
+# A message of a case is a figure, unless it reports that the case was skipped.
 TOLD = re.compile(r"MESSAGE: (?!skipped)(.*)$", re.MULTILINE)
-# What means something else in ctest's regular expressions.
+# Characters with a special meaning in ctest's regular expressions.
 SPECIAL = re.compile(r"[\[\]\\.*^$+?(){}|]")
 
 
 class Promise:
-    """`asked` is what its figure is to count. `cases` are texts in the names of test cases,
-    `campaigns` are named as here, `scripts` are whole commands."""
+    """`asked` says what its figure counts. `cases` are parts of the titles of test cases,
+    `campaigns` are names of campaigns, `scripts` are whole commands."""
     program = "tests"
 
     def __init__(self, number, text, asked, cases=(), campaigns=(), scripts=()):
@@ -117,7 +117,7 @@ def units(chosen):
 
 
 def run(unit, environment, effort):
-    """The cases, by ctest, as scripts/test runs them."""
+    """Runs the cases with ctest, as scripts/test does."""
     del effort
     tally = campaign.Tally()
     pattern = "|".join(SPECIAL.sub(r"\\\g<0>", case) for case in unit.cases)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the promises' scripts printed last, with the date and the commit.
+"""The last output of the scripts that prove promises, with the date and the commit.
 
-    records.py RESULTS NAME[=LOG]...    runs each script, or reads what it printed, and keeps its
-                                        figures in the results
+    records.py RESULTS NAME[=LOG]...    runs each script, or reads its log, and keeps its figures
+                                        in the results
 """
 import json
 import os
@@ -83,7 +83,7 @@ def of_fresh(text):
     return {33: f"exit code {took[-1][0]}, {took[-1][1]} s" if took else ""}
 
 
-# Of each name: the command, and what its figures are by the number of the promise.
+# For each name: the command, and a function that returns the figures by promise number.
 SCRIPTS = {"storm": ("scripts/storm", of_storm), "fuzz": ("scripts/fuzz 60", of_fuzz),
            "controls": ("scripts/controls", of_controls),
            "release": ("scripts/release --check", of_release), "e2e": ("scripts/e2e", of_e2e),
@@ -96,7 +96,7 @@ def git(*arguments):
 
 
 def run(name):
-    """The log of a run."""
+    """Runs the script and returns the path of its log."""
     os.makedirs(LOGS, exist_ok=True)
     log = os.path.join(LOGS, f"{name}.log")
     with open(log, "w", encoding="utf-8") as file:
@@ -106,13 +106,13 @@ def run(name):
 
 
 def record(name, log):
-    """None where the script has not come to its closing line."""
+    """The record of a run. None if the script did not print its closing line."""
     with open(log, encoding="utf-8", errors="replace") as file:
         text = file.read()
     if not closing(text):
         return None
     ended = time.gmtime(os.path.getmtime(log))
-    # That of the time of the log.
+    # The commit at the time of the log.
     commit = git("rev-list", "-1", "--abbrev-commit",
                  f"--before={time.strftime('%Y-%m-%dT%H:%M:%SZ', ended)}", "HEAD")
     return {"date": time.strftime("%Y-%m-%d", ended), "commit": commit, "closing": closing(text),
@@ -121,7 +121,7 @@ def record(name, log):
 
 
 def told(records, script, number):
-    """What is known of a script's run, for a promise."""
+    """The recorded run of a script as a text, with the figure of a promise."""
     found = (records or {}).get(script)
     if not found:
         return f"{script}: not run"

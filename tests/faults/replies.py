@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every byte of a reply: what the server sends ends after byte N, stops there with the connection
-open, goes on at one byte a second, or has that byte changed. A relay does it to the bytes on the
-wire: TLS records of token endpoints and of Kubernetes APIs, HTTP of metadata services, HTTP/2
+"""Changes a reply at every byte N: it ends after N bytes, stops there with the connection open,
+continues with one byte a second, or has this byte changed. A relay does this to the bytes on the
+connection: TLS records of token endpoints and Kubernetes APIs, HTTP of metadata services, HTTP/2
 frames of the Workload API."""
 import os
 import socket
@@ -17,7 +17,7 @@ NAME = "replies"
 SAMPLE = 8
 BUILDS = ("glibc", "musl")
 CUT, SILENT, SLOW, FLIPPED = "cut after", "silent after", "a byte a second after", "changed"
-# Of a run that waits; more of them at once, because they do nothing meanwhile.
+# The time limit of a run. Many run at once, because most of them only wait.
 TIMEOUT = 2
 WAITING_WORKERS = 16
 PATHS = ("oidc-federation, no cache", "oidc-federation, discovery", "oidc-federation, Concierge",
@@ -25,9 +25,9 @@ PATHS = ("oidc-federation, no cache", "oidc-federation, discovery", "oidc-federa
          "spiffe, JWT-SVID", "spiffe, X.509-SVID", "static-secret, hub", "bootstrap, TokenRequest",
          "bootstrap, CertificateSigningRequest", "execcred get --from-hub")
 HOUR = paths.HOUR
-# What came over a wire that nothing protects may have one bit that is another. Of a metadata
-# service's token or key such a one is right. Of the Workload API's credential the identity is
-# judged, whatever its end: only the issuer's signature could show that.
+# Without TLS a program cannot detect a changed bit. So a token or key of a metadata service with
+# one changed bit is right. For a credential of the Workload API only the identity is checked, and
+# not the expiry: only the issuer's signature would show a change.
 UNPROTECTED = {
     "azure, managed identity": paths.credential(plugin_paths.is_issued_but_for_a_bit, longest=HOUR),
     "google, metadata server": paths.credential(plugin_paths.is_issued_but_for_a_bit, longest=HOUR),
@@ -37,7 +37,7 @@ UNPROTECTED = {
 
 
 class Relay:
-    """To `upstream`, an address for connect(). Each connection gets the fault; none without one."""
+    """Connects to `upstream`, an address for connect(). Each connection gets the current fault."""
 
     def __init__(self, upstream, unix_path=None):
         self.upstream = upstream
@@ -97,11 +97,11 @@ class Relay:
                 target.sendall(bytes([byte]))
         if kind == SILENT:
             target.settimeout(60)
-            while source.recv(65536):  # until the client goes
+            while source.recv(65536):  # until the client disconnects
                 pass
 
     def close(self):
-        # Wakes accept(), whose descriptor's number must not become another relay's before.
+        # Ends accept() before close(), because another relay may get the same descriptor number.
         self.listener.shutdown(socket.SHUT_RDWR)
         self.acceptor.join()
         self.listener.close()
@@ -122,7 +122,7 @@ def changed(data, at):
 
 
 class Relayed:
-    """The servers that paths know, with relays before them."""
+    """The servers of the paths, with a relay in front of each."""
 
     def __init__(self, servers, directory):
         self.__dict__.update(servers.__dict__)
@@ -153,7 +153,7 @@ def applies(path):
 
 
 class Changed(paths.Path):
-    """The path with a judge of what came over a wire that nothing protects."""
+    """The path, with the check for credentials that came without TLS."""
 
     def __init__(self, path):
         self.__dict__ = dict(path.__dict__)
@@ -161,7 +161,7 @@ class Changed(paths.Path):
 
 
 def relayed_boxes(path, environment, workers):
-    """Sandboxes, and for each the environment with its own relays."""
+    """Sandboxes, each with an environment that has its own relays."""
     boxes = []
     for number in range(workers):
         box = campaign.bare_sandbox(environment, number, path.timeout or TIMEOUT)
@@ -175,10 +175,10 @@ def run(path, environment, effort):
     tally = campaign.Tally()
     boxes = relayed_boxes(path, environment, WAITING_WORKERS if effort.most is None else 4)
     count = next(iter(boxes.values())).servers.sent()
-    # A sample does not wait for a minute.
+    # Not in a sample: such runs would wait for a minute.
     kinds = (CUT, FLIPPED) if path.timeout and effort.most is not None else (CUT, FLIPPED, SILENT)
     faults = [(kind, number) for kind in kinds for number in range(count)]
-    # The last bytes come in time, so the answer is the true one.
+    # With the last byte as N the reply is still in time, so the answer must be the true one.
     faults += [(SLOW, number) for number in (0, count // 2, count - 1)]
     def strike(sandbox, fault):
         own = boxes[sandbox]
@@ -189,7 +189,7 @@ def run(path, environment, effort):
         is_changed = fault[0] == FLIPPED and path.name in UNPROTECTED
         taken = Changed(path) if is_changed else path
         reason = judge.wrong(taken, sandbox, outcome, codes={1, 3})
-        sandbox.reset()  # of the outage that the cache remembers for its window, as it should
+        sandbox.reset()  # removes the failure, which the cache rightly keeps for its window
         tally.add(outcome, f"{fault[0]} byte {fault[1]} of {count}",
                   reason or judge.wrong_after(path, sandbox, own))
 

@@ -33,7 +33,7 @@ def cells(*texts):
 
 
 def head(*names, numbers):
-    """A table's head, of which the last columns are numbers."""
+    """The head of a table whose last columns are numbers."""
     words = len(names) - numbers
     return [cells(*names), "|" + "---|" * words + "--:|" * numbers]
 
@@ -141,7 +141,7 @@ def memory_of(figure):
 
 
 def found_by(name, rows):
-    """What the campaign's rows have found, in a few words."""
+    """A short summary of the campaign's rows."""
     text = f"{name}: {number(total(rows, 'injected'))} tried, {wrong(rows)} wrong"
     timed = [row for row in rows if row["longest"] and "limit" in row]
     if timed:
@@ -196,7 +196,7 @@ def cases_of(row):
 
 
 def figure_of(promise, results):
-    """What the run has found about a promise, and what is known of the scripts."""
+    """The results of this run for a promise, and the recorded runs of scripts."""
     rows = results["rows"]
     found = []
     for name in promise.campaigns:
@@ -232,7 +232,7 @@ def tables(results):
 
 
 def rendered(page, results):
-    """The page with the tables of the results."""
+    """The old text of the page, and the page with the tables of the results."""
     with open(page, encoding="utf-8") as file:
         text = file.read()
     before, begin, rest = text.partition(BEGIN)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A directory in which programs run, one run at a time, and what a run leaves behind."""
+"""A directory in which programs run, one run at a time, and the outcome of a run."""
 import os
 import shutil
 import signal
@@ -8,7 +8,7 @@ import time
 
 
 class Outcome:
-    """How a run ended. A negative exit code is a signal; None is a run that had to be killed."""
+    """How a run ended. A negative exit code is a signal. It is None if the run had to be killed."""
 
     def __init__(self, exit_code, stdout, stderr, seconds, process, orphans=False):
         self.exit_code = exit_code
@@ -20,9 +20,9 @@ class Outcome:
 
 
 class Sandbox:
-    """`inputs` stays as it is made. `state` is what programs may write: it is put back to what it
-    was at keep() before each fault. `temporary` is their TMPDIR: what was killed leaves folders
-    there. `timeout` is the seconds that the program is told."""
+    """`inputs` does not change. Programs may write `state`: before each fault it is restored to its
+    content at keep(). `temporary` is TMPDIR, where killed programs leave folders. `timeout` is the
+    program's time limit in seconds."""
 
     def __init__(self, directory, timeout):
         self.directory = directory
@@ -56,7 +56,7 @@ class Sandbox:
         os.mkdir(self.temporary, mode=0o700)
 
     def run(self, command, environment, limit):
-        """Everything that is still there after `limit` seconds is killed."""
+        """Kills all processes of the run that still exist after `limit` seconds."""
         started = time.monotonic()
         process = subprocess.Popen(
             command, env=environment, cwd=self.directory, stdin=subprocess.DEVNULL,
@@ -74,7 +74,7 @@ class Sandbox:
 
 
 def outlived(group):
-    """Whether a process of the group is there after its leader; such a process is killed."""
+    """Whether a process of the group outlives its leader. Such a process is killed."""
     deadline = time.monotonic() + 2
     while time.monotonic() < deadline:
         try:

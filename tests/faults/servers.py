@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers that paths ask, each on a port or socket of its own: those of tests/support, the
-stand-in for Entra of tests/conformance, and those of stand_ins.py."""
+"""The servers that paths call, each on its own port or socket: those of tests/support, the stand-in
+for Entra of tests/conformance, and those of stand_ins.py."""
 import collections
 import http.server
 import json
@@ -18,13 +18,13 @@ from path import service_account_token
 ENTRA = os.path.join(os.path.dirname(__file__), "..", "conformance", "entra_stand_in.py")
 
 
-# What went wrong in the servers and relays of this process, each as text: no fault that we inject
-# excuses it.
+# The errors of the servers and relays of this process, as texts. An injected fault is never the
+# reason for one.
 DEFECTS = []
 
 
 def note_defect(error):
-    """A client that has ended is no defect."""
+    """Ignores the error if the client has ended."""
     if not isinstance(error, (OSError, SystemExit)):
         DEFECTS.append("".join(traceback.format_exception(error)))
 
@@ -36,8 +36,8 @@ Request = collections.namedtuple("Request", "method path body headers")
 
 
 class JsonHandler(http.server.BaseHTTPRequestHandler):
-    """Answers with what answer(request) returns: a status and a document, or a text as it is; and
-    headers, if it has more."""
+    """Sends what answer(request) returns: a status, a document (or a text, which is not encoded),
+    and optional headers."""
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_):
@@ -94,7 +94,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def serve_json(answer, certificate=None, key=None):
-    """A server in this process; with a certificate, over TLS. Its `url` leads to it."""
+    """A server in this process, with TLS if there is a certificate. `url` is its address."""
     server = Server(("127.0.0.1", 0), JsonHandler)
     server.answer = answer
     server.url = f"http{'s' if certificate else ''}://127.0.0.1:{server.server_port}"
@@ -145,7 +145,7 @@ class Servers:
         self.processes.append(subprocess.Popen(command, stdin=subprocess.DEVNULL))
 
     def text_of(self, path):
-        """Of a file that a server writes when it is ready; empty for its socket."""
+        """The text of a file that a server writes when it is ready. Empty for a socket."""
         deadline = time.monotonic() + 20
         while not os.path.exists(path) or (os.path.isfile(path) and not os.path.getsize(path)):
             ended = any(each.poll() is not None for each in self.processes)

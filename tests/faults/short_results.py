@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes that give one byte, or half of what is asked: first all of a name at once, then
-each alone. None of them is a failure, so nothing but the right answer is right. And reads that give
-nothing, which is the end of a file or of a connection: an error is right too, a part of the input
-is not."""
+"""Reads and writes that transfer one byte, or half of the requested bytes: first all calls of a
+name at once, then each call alone. These are not failures, so only the right answer is right. Also
+reads that return nothing, like the end of a file or a connection: then an error is right too, but a
+result from a part of the input is wrong."""
 import campaign
 import judge
 import preload
@@ -13,7 +13,7 @@ BUILDS = ("glibc",)
 READS = ("read", "recv", "readv", "recvmsg")
 CALLS = (*READS, "write", "send", "writev")
 ONE_BYTE, HALF, NOTHING = -1, -2, -3
-FIRST = 2  # calls of a name that a sample takes
+FIRST = 2  # calls of each name in a sample
 AMOUNTS = {ONE_BYTE: "1 byte", HALF: "half", NOTHING: "nothing"}
 
 
@@ -24,9 +24,9 @@ def run(path, environment, effort):
     for call in CALLS:
         if effort.most is None:
             count = preload.calls(path, boxes[0], environment, call, HALF)
-        else:  # a sample does not count them all
+        else:  # a sample does not count all calls
             count = FIRST if preload.came(path, boxes[0], environment, call, 1, HALF) else 0
-        # Number 0 is each.
+        # Number 0 means every call.
         faults += [(call, number, amount) for amount in AMOUNTS
                    for number in range(0, count + 1)
                    if count and (amount != NOTHING or call in READS)]
@@ -41,7 +41,7 @@ def run(path, environment, effort):
         fault = f"{call} {number} {AMOUNTS[amount]}"
         if amount == NOTHING:
             reason = judge.wrong(path, sandbox, injection.outcome) or path.torn(sandbox)
-            sandbox.reset()  # of the failure that the cache remembers for its window
+            sandbox.reset()  # removes the failure, which the cache keeps for its window
         else:
             reason = judge.wrong(path, sandbox, injection.outcome, may_fail=False)
         tally.add(injection.outcome, fault,

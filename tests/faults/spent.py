@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A token that is spent by its request is never sent twice: refresh tokens, and assertions with a
-jti, wherever the request could be repeated after its body was sent."""
+"""A token that its request uses up is never sent twice: refresh tokens, and assertions with a jti,
+wherever the request could be repeated after its body was sent."""
 import cases
 
 NAME = "spent tokens"
-SAMPLE = 0  # scripts/test has run them
+SAMPLE = 0  # scripts/test runs these cases
 BUILDS = ("dev",)
-WEIGHT = 0  # it takes the time that it takes
+WEIGHT = 0  # no share of the time limit
 
 
 def units(chosen):

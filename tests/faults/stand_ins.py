@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands in for the services that the paths ask, as functions from a request to a status, a
-document and headers: metadata services over plain HTTP; over TLS an issuer, AWS STS, a Concierge,
-and clusters. What they give is remembered, so that a judge can tell it from anything else."""
+"""Stand-ins for the services that the paths call, as functions from a request to a status, a
+document and headers: metadata services over plain HTTP; an issuer, AWS STS, a Concierge and
+clusters over TLS. The credentials that they issue are kept, so that a check can compare results
+with them."""
 import base64
 import http.client
 import itertools
@@ -15,9 +16,9 @@ import urllib.parse
 
 from path import SERVER, encoded
 
-# The tokens and certificates that were given.
+# The issued tokens and certificates.
 ISSUED = set()
-# The sessions of AWS that were given: by the access key's ID, the secret key and the session token.
+# The issued AWS sessions: by access key ID, the secret key and the session token.
 SESSIONS = {}
 NUMBERS = itertools.count(1)
 SESSION_LIFETIME = 3600
@@ -52,7 +53,7 @@ def metadata(request):
 
 
 def imds(request):
-    """Version 2 of an EC2 instance's."""
+    """The metadata service of an EC2 instance, version 2."""
     if request.method == "PUT":
         return 200, IMDS_TOKEN
     if request.headers.get("X-aws-ec2-metadata-token") != IMDS_TOKEN:
@@ -76,7 +77,7 @@ def new_session():
     return key, secret, token
 
 
-# What is asked over TLS
+# Services over TLS
 
 CONCIERGE = "/apis/login.concierge.pinniped.dev/v1alpha1/tokencredentialrequests"
 
@@ -108,7 +109,7 @@ def sts():
 
 
 def status(code, reason, name=None):
-    """With the name of an object it is about that, and not about the API."""
+    """A Kubernetes Status. With a name it is about that object, otherwise about the API."""
     return code, {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason,
                   "message": http.client.responses[code], "code": code,
                   "details": {"name": name} if name else {}}
@@ -124,7 +125,7 @@ PROFILE = {"apiVersion": "multicluster.x-k8s.io/v1alpha1", "kind": "ClusterProfi
 
 
 def server_of(name):
-    """Of the cluster whose credential the Secret of that name is."""
+    """The server of the cluster whose credential is in the Secret of this name."""
     return f"https://{name}.example.com:6443"
 
 
@@ -133,8 +134,8 @@ def secret_token(space, name, key):
 
 
 class Cluster:
-    """It knows one token. It has each Secret that it is asked for, and a ClusterProfile, and signs
-    each certificate request at once."""
+    """A cluster that accepts one token. It returns every requested Secret, and a ClusterProfile,
+    and signs each certificate request at once."""
 
     def __init__(self, token, authority, key):
         self.token = token
@@ -188,7 +189,7 @@ class Cluster:
 
 
 class SecretStore:
-    """The Secrets of a hub, each a file of `directory`, which a sandbox puts back."""
+    """The Secrets of a hub. Each is a file in `directory`, which a sandbox restores."""
 
     def __init__(self, directory, token):
         self.directory = directory

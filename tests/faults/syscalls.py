@@ -12,7 +12,7 @@ def run(path, environment, effort):
     boxes = campaign.sandboxes(path, environment)
     tally = campaign.Tally()
     calls = trace.calls_of(path, boxes[0], environment)
-    # What the loader does is the same in each path: a sample leaves it to the full run.
+    # The loader's calls are the same in each path, so only the full run tries them.
     first = {call: 1 if effort.most is None else calls.before_main[call] + 1
              for call in calls.counts}
     faults = [(call, number, error) for call in sorted(calls.counts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""strace: which system calls a run makes, and one of them with a fault."""
+"""strace: counts the system calls of a run, and injects a fault into one of them."""
 import collections
 import os
 import re
@@ -8,10 +8,10 @@ CALL = re.compile(r"^(\d+) +([a-z_0-9]+)\((.*)$")
 
 SILENCED = re.compile(r"writev?\(2<.*\(INJECTED\)")
 
-# The errors that a call can give, by the manual pages of Linux. A call that is not here cannot fail
-# for a reason outside of the program (getpid, rt_sigaction, prctl with a constant), or its first
-# one is strace's own (execve). brk has no error: what the C library takes for one is the old
-# end. munmap of a whole mapping does not fail, and the C library aborts if it does.
+# The errors that a call can return, by the manual pages of Linux. A missing call cannot fail for a
+# reason outside of the program (getpid, rt_sigaction, prctl with a constant), or its first one is
+# made by strace itself (execve). brk returns no error: the C library compares its result with the
+# old end. munmap of a whole mapping does not fail, and the C library aborts if it does.
 FILE = ("EIO", "ENOMEM", "EACCES")
 ERRORS = {
     "open": ("EACCES", "EMFILE", "ENOMEM", "EIO", "EINTR", "ENOSPC"),
@@ -57,18 +57,19 @@ ERRORS = {
 }
 
 
-# A program's first act in main: to look whether its standard input is open.
+# The first call in main of execcred's programs, which checks whether standard input is open.
 MAIN = re.compile(r"fcntl\(0(<[^>]*>)?, F_GETFD")
-# Linux takes what is written to one, or lets the writer wait.
+# A write to an eventfd succeeds or waits, so it is not made to fail.
 EVENTFD = "<anon_inode:[eventfd]>"
-# Only what is no file can be empty or full for a while, and only a copy needs a new descriptor.
+# Only a descriptor that is not a file can be empty or full (EAGAIN), and only a copy (COPYING)
+# needs a new descriptor (EMFILE).
 WAITING = re.compile(r"(read|write)v?\(\d+<(pipe|socket|TCP|UNIX|/dev/)")
 COPYING = "F_DUPFD"
 
 
 class Calls:
-    """How often a run makes each call, at most in one process, and how many of those the program
-    itself makes before its main."""
+    """How often a run makes each call, in the process with the most of them, and how many the
+    program itself makes before its main."""
 
     def __init__(self, log):
         counts = collections.defaultdict(collections.Counter)
@@ -91,9 +92,9 @@ class Calls:
 
 
 class Injection:
-    """The outcome; whether the run came to that call, and the call can fail; whether the fault came
-    before main of the program itself, not of a child; whether it took what the run had to say on
-    standard error."""
+    """The outcome. `has_come`: the run reached the call, and the call can fail. `is_early`: the
+    fault was before main of the program itself, not of a child. `is_silenced`: the fault was in a
+    write to standard error."""
 
     def __init__(self, outcome, log):
         self.outcome = outcome
@@ -110,7 +111,7 @@ class Injection:
 
 
 def is_struck(log):
-    """Whether each call in which the fault came can fail so."""
+    """Whether each call with the fault can fail in this way."""
     begun, struck = {}, []
     for line in log.splitlines():
         process = line.split(" ", 1)[0]
@@ -145,7 +146,7 @@ def calls_of(path, sandbox, environment):
 
 def inject(path, sandbox, environment, call, number, fault):
     log = sandbox.at("trace")
-    # strace 6.1 stops for these calls alone, which is faster, but then sends no signal.
+    # With it strace 6.1 stops only at these calls, which is faster, but then it sends no signals.
     quick = [] if fault.startswith("signal=") else ["--seccomp-bpf"]
     outcome = path.run(sandbox, environment, [
         "strace", "-f", "-y", "-q", "-s0", *quick, "-o", log, "-e", f"trace=execve,fcntl,{call}",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between libFuzzer and a target.
+// The entry point that libFuzzer calls, and helpers for the targets.
 #include "fuzz.hpp"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzz target is made of: one function that judges any input. The input need not be good;
-// what must hold is the property that the target states, by require().
+// The interface of a fuzz target: one function that checks any input. The input may be invalid. The
+// target calls require() for each property that must hold.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace execcred::fuzz {
 
-// The target. Called again and again in one process: it must keep nothing.
+// The target. It is called many times in one process, and must keep no state.
 void check(std::string_view input);
 
-// Ends the program where a property does not hold, which libFuzzer takes for a crash.
+// Aborts the program if a property does not hold. libFuzzer reports this as a crash.
 void require(bool holds, std::string_view property);
 
-// The parts between separators; fewer than `count` are filled up with empty ones, and the last
-// takes all that is left.
+// The `count` parts between separators. Missing parts are empty, and the last part has the rest of
+// the input.
 std::vector<std::string_view> parts(std::string_view input, std::string_view separator,
                                     std::size_t count);
 
-// The first bytes of the input as a number, any number.
+// The first eight bytes of the input as a number.
 std::int64_t number_from(std::string_view input);
 
 }  // namespace execcred::fuzz

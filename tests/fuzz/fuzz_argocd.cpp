@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Argo CD's cluster config: what comes out is a credential that was stored there, bound to the
-// server, and nothing that would have to be made by running something. The input's first line is
-// the server, the rest the config.
+// Argo CD's cluster config: an accepted credential was stored in it and is bound to the server. A
+// config that would run a program to get a credential is refused. The input's first line is the
+// server, the rest is the config.
 #include "fuzz.hpp"
 #include "stored_credential.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shared files of AWS: what is taken, written again in the plainest form, is the same; nothing
-// stands twice, and no message shows a value.
+// The shared files of AWS: an accepted file, written again in a simple form, is read as the same.
+// No section or setting occurs twice, and no message shows a value.
 #include "fuzz.hpp"
 
 #include <aws/config_file.hpp>

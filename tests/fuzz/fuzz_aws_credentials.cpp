@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credentials as metadata servers, containers' agents and programs give them (JSON): what is taken
-// can sign a request, and is the same after it was kept.
+// Credentials in JSON from metadata servers, containers' agents and programs: accepted credentials
+// can sign a request, and are the same after they were written and read again.
 #include "fuzz.hpp"
 
 #include <execcred/aws/credentials.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reply of STS: "STATUS BODY". What is accepted is a whole session with an end, and no message
-// shows what was sent.
+// The reply of STS; the input is "STATUS BODY". An accepted reply is a complete session with
+// an end. No message shows the token that was sent.
 #include "fuzz.hpp"
 
 #include <aws/sts.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// XML of STS: what is taken is a tree of bounded depth, and written again it is the same.
+// XML of STS: an accepted text is a tree of bounded depth, and is the same when written again.
 #include "fuzz.hpp"
 
 #include <aws/xml.hpp>
@@ -16,7 +16,7 @@ std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    // White space that a parser could change, too.
+    // This includes white space that a parser could change.
     if (c == '&' || c == '<' || c == '>' || byte < 0x20) {
       out += "&#" + std::to_string(byte) + ";";
     } else {

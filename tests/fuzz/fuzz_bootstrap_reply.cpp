@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cluster answers execcred-bootstrap, "STATUS BODY": to a TokenRequest, and to the look at a
-// CertificateSigningRequest. Every request gets the same answer. What is accepted is a token of the
-// account that was asked for, or a certificate of our key; no message shows the token that was
-// sent.
+// A cluster's answer to execcred-bootstrap: to a TokenRequest, and to a GET of a
+// CertificateSigningRequest. The input is "STATUS BODY", and every request gets this answer. An
+// accepted answer is a token of the requested account, or a certificate of the requested key. No
+// message shows the token that was sent.
 #include "fuzz.hpp"
 #include "issued_for.hpp"
 
@@ -141,7 +141,7 @@ void check(std::string_view input) {
   const FixedClock clock;
   CallContext call{.clock = clock};
   call.may_retry = false;
-  // So that there is no wait.
+  // This avoids waiting.
   call.is_needed = false;
   check_token_request(status, halves[1], call);
   check_signing_request(status, halves[1], call);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache's files: what is taken is what the writers write, byte for byte, and what they write
-// of any text is read again. The input is a file, and once more the fields of one.
+// The cache's files: only what the writers write is accepted, byte for byte, and all that they
+// write is read back. The input is used as a file, and again as the fields of a file.
 #include "fuzz.hpp"
 
 #include <execcred/base/encoding.hpp>
@@ -16,7 +16,7 @@
 namespace execcred::fuzz {
 namespace {
 
-// The last line with the checksum that a whole file would have, so that what is before it counts.
+// Adds the last line with the right checksum, so that the lines before it are checked too.
 std::string with_checksum(std::string_view body) {
   std::string text(body);
   if (!text.ends_with('\n')) text.push_back('\n');
@@ -83,7 +83,7 @@ void check_written(std::string_view input) {
 }  // namespace
 
 void check(std::string_view input) {
-  // Such a time as clocks have.
+  // A time that a clock can show.
   const TimePoint now(std::chrono::seconds(number_from(input) & 0xffffffff));
   for (const std::string& text : {std::string(input), with_checksum(input)}) {
     check_credential(text, now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ClusterProfiles in JSON: what is taken has DNS names and each provider once, and is the same
-// however the documents are laid out.
+// ClusterProfiles in JSON: accepted ones have DNS names and each provider once, and are the same in
+// every layout of the documents.
 #include "fuzz.hpp"
 #include "inventory.hpp"
 
@@ -39,7 +39,7 @@ void check(std::string_view input) {
   require(from_compact && is_same(*from_compact, *profiles), "the same without white space");
   const Result<std::vector<ClusterProfile>> from_laid_out = parse_cluster_profiles(laid_out);
   require(from_laid_out && is_same(*from_laid_out, *profiles), "the same over many lines");
-  // Deeper by the list, it may be too deep.
+  // The list adds levels, so the text may be too deep.
   const Result<std::vector<ClusterProfile>> from_list = parse_cluster_profiles(json::to_text(list));
   require(!from_list || is_same(*from_list, *profiles), "the same in a list");
 }

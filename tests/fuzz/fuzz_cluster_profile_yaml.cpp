@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ClusterProfiles in YAML: what is taken has DNS names and each provider once, and the documents
+// ClusterProfiles in YAML: accepted ones have DNS names and each provider once, and the documents
 // written as JSON are the same profiles.
 #include "fuzz.hpp"
 #include "inventory.hpp"

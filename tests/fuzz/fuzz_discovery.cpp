@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discovery documents, and the URLs that they are fetched from. What is accepted names the issuer
+// Discovery documents, and the URLs that they are fetched from. An accepted document has the issuer
 // byte for byte, and only https endpoints.
 #include "fuzz.hpp"
 
@@ -47,7 +47,7 @@ void check_issuer(std::string_view issuer) {
   require(url->ends_with("/.well-known/openid-configuration"), "the path of the document");
   const Result<Url> ours = parse_url(issuer);
   const Result<Url> theirs = parse_url(*url);
-  // It may have become too long.
+  // The URL may be too long now.
   if (ours && theirs) {
     require(ours->host == theirs->host && ours->port == theirs->port, "the issuer's own server");
     require(theirs->query.empty(), "no query");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A refusal of Entra's: "STATUS BODY". It always is an error, on one line, without what was sent.
+// A refusal of Entra; the input is "STATUS BODY". The error is one line without the sent assertion.
 #include "fuzz.hpp"
 
 #include <execcred/base/text.hpp>

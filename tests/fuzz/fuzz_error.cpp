@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors as they are shown: whatever is in them, the text is short, whole UTF-8, and one line for
-// each part. The input: message|hint|context|context…, a digit in front of a part lengthens it.
+// Errors as they are shown: for any content, the text is short, valid UTF-8, and one line for each
+// part. The input is message|hint|context|context…; a digit before a part repeats the part.
 #include "fuzz.hpp"
 
 #include <execcred/base/error.hpp>
@@ -25,7 +25,7 @@ std::string lengthened(std::string_view part) {
   return text;
 }
 
-// nlohmann/json refuses to write what is no UTF-8.
+// nlohmann/json refuses to write a text that is not UTF-8.
 bool is_utf8(const std::string& text) {
   try {
     return !nlohmann::json(text).dump().empty();

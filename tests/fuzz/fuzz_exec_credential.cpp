@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin's answer: what is taken is a whole credential for the version that was asked, and as we
-// write it, it is the same.
+// A plugin's answer: an accepted one is a complete credential for the requested version, and is the
+// same after execcred has written it and read it again.
 #include "fuzz.hpp"
 
 #include <execcred/base/text.hpp>

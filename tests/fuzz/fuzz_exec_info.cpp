@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// KUBERNETES_EXEC_INFO: what is read, and written as client-go writes it, is read as the same.
+// KUBERNETES_EXEC_INFO: an accepted document, written as by client-go, is read back as the same.
 #include "fuzz.hpp"
 
 #include <execcred/exec/exec_credential.hpp>
@@ -26,7 +26,7 @@ void check_info(const ExecInfo& info) {
   require(written.find_first_of("<>&") == std::string::npos, "escaped as by Go");
   const ApiVersion other = info.version == ApiVersion::v1 ? ApiVersion::v1beta1 : ApiVersion::v1;
   const Result<ExecInfo> again = parse_exec_info(written, other);
-  // The escapes may make it larger than is read.
+  // Escapes may make the text larger than the limit.
   if (!again && written.size() > json::Limits().bytes) return;
   require(again.has_value(), "what is written can be read");
   require(again->version == info.version && again->interactive == info.interactive,

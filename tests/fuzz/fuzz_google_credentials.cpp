@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credentials files of Google's, and what executables answer. What
-// is accepted leads to Google's own hosts, and names nothing that could lead a path elsewhere.
+// Google's credentials files, and the replies of executables. An accepted file names only Google's
+// hosts, and no name that could change the path of a URL.
 #include "fuzz.hpp"
 
 #include <execcred/base/text.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gRPC's messages, in pieces, against a reader that has the whole; and its statuses.
+// gRPC messages that arrive in pieces, compared with a reader of the whole message; and statuses.
 //
-// The input's first two bytes are the size of the pieces and the most that a message may have.
+// The input's first two bytes are the size of the pieces and the size limit of a message.
 #include <execcred/spiffe/grpc.hpp>
 #include "fuzz.hpp"
 
@@ -22,7 +22,7 @@ struct Wanted {
   std::string_view left = {};
 };
 
-// What the bytes hold, by looking at all of them.
+// The expected result, from all bytes at once.
 Wanted whole(std::string_view reply, std::size_t max) {
   if (reply.size() < 5) return {};
   const std::size_t size = byte_of(reply, 1) << 24U | byte_of(reply, 2) << 16U |
@@ -70,7 +70,7 @@ void check_status(std::string_view text) {
           "without control characters");
 }
 
-// Any reply ends in an answer, which is good only with a message and status 0.
+// Any reply ends with a result, which is a success only with a message and status 0.
 void check_reply(std::string_view input, bool takes_first) {
   const std::vector<std::string_view> given = parts(input, "%", 4);
   GrpcReplyReader reader({.takes_first = takes_first, .max_message = 100});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP replies, line by line as libcurl gives them: whatever arrives, what is taken is bounded and
-// free of control characters.
+// HTTP replies, line by line as libcurl delivers them: for any input, the accepted part is bounded
+// and has no control characters.
 #include "fuzz.hpp"
 
 #include <execcred/base/text.hpp>

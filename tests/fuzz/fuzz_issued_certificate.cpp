@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The certificate chain that a cluster issues, PEM, against OpenSSL: what is given away is of the
-// key and the subject that were asked for, for clients, and each certificate is signed by the next
+// The certificate chain in PEM that a cluster issues, compared with OpenSSL: an accepted chain has
+// the requested key and subject and is for clients, and each certificate is signed by the next
 // one.
 #include "fuzz.hpp"
 #include "issued_for.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON parser against simdjson: the same texts are JSON, and mean the same.
+// The JSON parser, compared with simdjson: both accept the same texts, with the same values.
 #include "fuzz.hpp"
 #include "support/json_judge.hpp"
 
@@ -77,7 +77,7 @@ void check(std::string_view input) {
     check_value(*ours, text);
   } else {
     require(!json::parse(text), "a lower depth takes no more");
-    // Newer versions of the judge pass over a byte order mark.
+    // Newer versions of simdjson ignore a byte order mark.
     const Judgement theirs = text.starts_with("\ufeff") ? Judgement() : judge(text);
     require(!theirs.accepts || theirs.has_duplicate_key || theirs.depth > kDepth,
             "ours takes all that is JSON");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The claims of a token against nlohmann/json. The input is a token, and once more the claims of
-// one.
+// The claims of a token, compared with nlohmann/json. The input is used as a token, and again as
+// the claims of a token.
 #include "fuzz.hpp"
 
 #include <execcred/base/encoding.hpp>

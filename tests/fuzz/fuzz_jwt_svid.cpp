@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// JWT-SVIDs against nlohmann/json: what is taken is what the standard allows.
+// JWT-SVIDs, compared with nlohmann/json: only what the standard allows is accepted.
 //
-// The input has two parts with a line of "%" between them: header, claims; and once more it is a
-// token.
+// The input has two parts with a line of "%" between them: header and claims. It is also used as a
+// whole token.
 #include "fuzz.hpp"
 
 #include <execcred/base/encoding.hpp>
@@ -78,7 +78,7 @@ Result<JwtSvid> judged(const std::string& token) {
 }  // namespace
 
 void check(std::string_view input) {
-  // A token: its content is what is checked.
+  // The input as a token.
   if (judged(std::string(input))) {
     const std::vector<std::string_view> found = parts(input, ".", 3);
     check_taken(json::parse(decode_base64url(found[0]).value(), nullptr, false),

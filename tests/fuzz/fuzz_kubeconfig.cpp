@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubeconfigs: what check_stored() passes holds nothing that it must refuse, as seen in the tree
-// itself, and the document written as JSON is the same kubeconfig.
+// Kubeconfigs: a file that check_stored() accepts has nothing that it must refuse, according to the
+// document tree. The document written as JSON is the same kubeconfig.
 #include "fuzz.hpp"
 #include "json_tree.hpp"
 
@@ -60,7 +60,7 @@ void check_cluster(const Value& cluster) {
   require(url && url->scheme == "https" && !url->host.name.empty(), "an https server");
 }
 
-// Every entry of a list, by its inner object; without one it is as good as empty.
+// Calls check_body with the inner object of each entry of a list. A missing object is empty.
 template <class Check>
 void for_each_body(const Value& document, std::string_view list, std::string_view kind,
                    Check check_body) {

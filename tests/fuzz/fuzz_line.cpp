@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parsers of a line or less. The input is a parser's name, a line break, and what it shall
-// read; without a name all of them read it.
+// The parsers of short texts. The input is a parser's name, a line break, and the text to parse. If
+// there is no name, all parsers read the input.
 #include "fuzz.hpp"
 #include "line/line.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reply of a managed identity's endpoint: "STATUS BODY". What is accepted is one word that ends
-// within a day and is of the identity that was asked for; no message shows the endpoint's password.
+// The reply of a managed identity endpoint; the input is "STATUS BODY". An accepted token is one
+// word, ends within a day and is of the requested identity. No message shows the sent password.
 #include "fuzz.hpp"
 
 #include <execcred/base/text.hpp>

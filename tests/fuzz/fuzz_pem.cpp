@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PEM against OpenSSL: no other reader may find a certificate that ours did not.
+// PEM, compared with OpenSSL: OpenSSL finds no certificate that execcred's parser does not find.
 #include "fuzz.hpp"
 
 #include <execcred/base/encoding.hpp>
@@ -21,7 +21,7 @@ struct Closer {
   void operator()(BIO* bio) const { BIO_free(bio); }
 };
 
-// All that OpenSSL takes for a PEM block of any sort.
+// All texts that OpenSSL reads as a PEM block of any type.
 std::vector<std::string> blocks_by_openssl(std::string_view text) {
   const std::unique_ptr<BIO, Closer> bio(
       BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));

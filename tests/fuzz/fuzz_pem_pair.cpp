@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A certificate and its key against OpenSSL: what is given away is one chain and one key that
-// belong together, for a client, read by OpenSSL as we read it, and written in one way.
+// A certificate and its key, compared with OpenSSL: an accepted pair is one chain and one key that
+// belong together and are for a client. OpenSSL reads the same, and there is one written form.
 //
 // The input has two parts with a line of "%" between them: certificates, key.
 #include "fuzz.hpp"
@@ -31,7 +31,7 @@ using BioPtr = std::unique_ptr<BIO, Freer<BIO_free_all>>;
 using CertificatePtr = std::unique_ptr<X509, Freer<X509_free>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
 
-// 2030-01-01, within the life of the seeds.
+// 2030-01-01, when the certificates of the seeds are valid.
 constexpr TimePoint kNow = TimePoint(std::chrono::seconds(1'893'456'000));
 
 BioPtr open(std::string_view text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mapping file: what is read can run, and written again it is read as the same.
+// The mapping file: an accepted mapping can run, and is read as the same when written again.
 #include "fuzz.hpp"
 
 #include <execcred/kube/provider_mapping.hpp>
@@ -37,7 +37,7 @@ Value written(const MappedProvider& provider) {
   return entry;
 }
 
-// A mode that is missing is written as the one that a controller means.
+// A missing interactiveMode is written as the default for a controller.
 bool is_same(const ExecConfig& a, const ExecConfig& b) {
   bool same = a.api_version == b.api_version && a.command == b.command && a.args == b.args &&
               a.install_hint == b.install_hint && a.env.size() == b.env.size() &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Secret of the API against nlohmann/json: what it is called, its labels, its values, and that
-// a value which is no base64 harms only who asks for it.
+// A Secret of the API, compared with nlohmann/json: its name, labels and values. A value that is
+// not base64 is an error only when it is read.
 #include "fuzz.hpp"
 
 #include <execcred/base/encoding.hpp>

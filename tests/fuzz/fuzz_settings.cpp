@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boundary: nothing that the writer of a ClusterProfile controls, behind --from-profile or in
-// spec.cluster.config, changes an option of the controller's or one that is set already.
+// The boundary: the parts that the writer of a ClusterProfile controls (the arguments behind
+// --from-profile, and spec.cluster.config) change no option of the controller and no set option.
 //
 // The input has four parts between lines of "%": arguments, arguments behind the boundary,
-// variables, spec.cluster.config. The first three are one a line.
+// variables, spec.cluster.config. The first three have one entry per line.
 #include "fuzz.hpp"
 #include "unit/settings_program.hpp"
 
@@ -38,7 +38,7 @@ std::map<std::string, Texts> values(const Program& program) {
           {"debug", {program.debug ? "true" : "false"}}};
 }
 
-// `alone` had nothing of the profile's, `with` had.
+// `alone` has read nothing of the profile, `with` has.
 void check_unchanged(const Program& alone, const Program& with, bool has_config) {
   const std::map<std::string, Texts> before = values(alone);
   const std::map<std::string, Texts> after = values(with);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What execcred sync knows its own by, against nlohmann/json: the file .execcred-sync of a folder,
-// and the labels and annotations of a Secret. What is taken for ours may be replaced and removed.
+// How execcred sync recognizes its own objects, compared with nlohmann/json: by .execcred-sync in a
+// folder, and by labels and annotations of a Secret. It may replace and remove such objects.
 #include "fuzz.hpp"
 
 #include <sync/mark.hpp>
@@ -34,7 +34,7 @@ std::string text_at(const Texts& texts, std::string_view name) {
   return found == texts.end() ? std::string() : found->second;
 }
 
-// The texts contain it, and those of other programs do not.
+// Checks that the texts contain the mark, and that a changed mark is not execcred's.
 void check_owner(const Mark& mark, const Texts& labels, const Texts& annotations) {
   require(text_at(labels, sync::kManagedBy) == sync::kManager, "execcred's label");
   require(!mark.instance.empty() && mark.instance == text_at(labels, sync::kInstance),
@@ -66,7 +66,7 @@ void check_marker(std::string_view input) {
   require(sync::marker_text(*again) == text, "one spelling");
 }
 
-// As the API server gives the metadata of a Secret.
+// The input as the metadata of a Secret from the API server.
 void check_secret(std::string_view input) {
   const nlohmann::json metadata = nlohmann::json::parse(input, nullptr, false);
   if (!metadata.is_object()) return;

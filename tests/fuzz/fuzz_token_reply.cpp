@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reply of a token endpoint: "STATUS BODY". What is accepted is one word that ends within a
-// day, and no message shows the tokens that were sent or received.
+// The reply of a token endpoint; the input is "STATUS BODY". An accepted token is one word that
+// ends within a day. No message shows the token that was sent.
 #include "fuzz.hpp"
 
 #include <execcred/base/text.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// URLs: what is taken has one reading. Put together from its parts it is the same URL, and nothing
-// in it is user info, a dot segment, or anything else that two parsers read differently.
+// URLs: an accepted URL has one meaning. The URL made of its parts is the same. It has no user
+// info, no dot segment, and nothing else that two parsers read differently.
 #include "fuzz.hpp"
 #include "url_text.hpp"
 
@@ -19,7 +19,7 @@ int hex_digit(char c) {
   return static_cast<int>(kDigits.find(static_cast<char>(c | 0x20)));
 }
 
-// As a server decodes it, once.
+// Decodes once, as a server does.
 std::string percent_decoded(std::string_view path) {
   std::string text;
   for (std::size_t i = 0; i < path.size(); ++i) {
@@ -57,7 +57,7 @@ void check_url(std::string_view input, const Url& url) {
   require(authority.find('@') == std::string_view::npos, "no user info");
   require(url.port != 0, "a port");
   require(!url.host.name.empty(), "a host");
-  // An address in a zone is a name, in its brackets, so that no pattern for addresses means it.
+  // An address with a zone is a name in brackets, so that no pattern for addresses matches it.
   require(url.host.name.find('%') == std::string::npos ||
               (url.host.kind == Host::Kind::name && url.host.name.starts_with('[')),
           "no host but an address in a zone has a '%'");
@@ -73,7 +73,7 @@ void check_url(std::string_view input, const Url& url) {
   require(!as_user, "user info is never taken");
 }
 
-// What stands before an at sign may be a password.
+// The text before an at sign may be a password.
 void check_redaction(std::string_view input) {
   constexpr std::string_view kCanary = "QanaryQ";
   const std::size_t at = input.rfind('@');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns: what one matches is decided a second time here, on the texts. The input is a pattern, a
-// line break, and a URL.
+// Patterns: this target decides each match a second time, by comparing texts. The input is a
+// pattern, a line break, and a URL.
 #include "fuzz.hpp"
 #include "url_text.hpp"
 
@@ -17,7 +17,7 @@
 namespace execcred::fuzz {
 namespace {
 
-// "0000101000…", or nothing for what is no address.
+// The bits as "0000101000…", or empty if the text is not an address.
 std::string bits_of(const std::string& address) {
   std::array<unsigned char, 16> bytes = {};
   std::size_t size = 0;
@@ -104,7 +104,7 @@ void check(std::string_view input) {
   for (const UrlPattern::Use use : {UrlPattern::Use::server, UrlPattern::Use::proxy}) {
     check_pair(given[0], given[1], use);
   }
-  // Patterns near the URL: of every end of its host, whole labels or not.
+  // Patterns similar to the URL: with each suffix of its host, also within a label.
   const Result<Url> url = parse_url(given[1]);
   if (!url) return;
   const std::string& host = url->host.name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Workload API's answers: whatever is taken is complete, and said again it is the same; and
-// what is said in Protocol Buffers is what is read, with anything unknown beside it.
+// Answers of the Workload API: an accepted answer is complete, and is the same when encoded again.
+// Encoded fields are decoded to the same values, also with unknown fields between them.
 #include <execcred/spiffe/workload_api.hpp>
 #include "fuzz.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// X.509-SVIDs against OpenSSL's own idea of certificates: what is given away is a leaf that may
-// only authenticate, its CAs and its key.
+// X.509-SVIDs, compared with OpenSSL: an accepted one is a leaf that may only authenticate, its CAs
+// and its key.
 //
 // The input has three parts with a line of "%" between them, all DER: certificates, key, bundle.
 #include <execcred/base/encoding.hpp>
@@ -19,7 +19,7 @@
 namespace execcred::fuzz {
 namespace {
 
-// 2030-01-01, within the life of the seeds.
+// 2030-01-01, when the certificates of the seeds are valid.
 constexpr TimePoint kNow = TimePoint(std::chrono::seconds(1'893'456'000));
 const std::string kId = "spiffe://example.org/a";
 
@@ -59,7 +59,7 @@ void check_issuers(BIO& chain) {
   }
 }
 
-// The bytes of all PEM blocks in a row.
+// The decoded bytes of all PEM blocks, concatenated.
 std::string unwrapped(std::string_view pem) {
   std::string base64;
   std::string der;

@@ -15,7 +15,7 @@
 namespace execcred::fuzz {
 namespace {
 
-// Written and escaped, a tree may be larger than its text was.
+// A written tree may be larger than its text, because of escapes.
 constexpr yaml::Limits kRoom = {.bytes = 16UL * 1024 * 1024};
 
 Result<std::vector<json::Value>> read(std::string_view text, const yaml::Limits& limits) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Go's time.ParseDuration step by step, as the judge of the parser of ours.
+// The steps of Go's time.ParseDuration, to compare with execcred's parser.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +76,7 @@ inline std::optional<std::int64_t> go_parse_duration(std::string_view text) {
     value += static_cast<std::uint64_t>(static_cast<double>(fraction) *
                                         (static_cast<double>(*unit) / scale));
     if (value > kTwoTo63) return std::nullopt;
-    // Go lets twice 1<<63 wrap around to 0; nothing else here is unlike it.
+    // Go lets twice 1<<63 wrap around to 0. This is the only difference from Go.
     if (total > kTwoTo63 - value) return std::nullopt;
     total += value;
   }

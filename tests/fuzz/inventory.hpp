@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every ClusterProfile that is taken, in whatever form it came.
+// Checks of every accepted ClusterProfile, in JSON and in YAML.
 #pragma once
 
 #include "fuzz.hpp"
@@ -15,7 +15,7 @@
 
 namespace execcred::fuzz {
 
-// RFC 1123, said in another way than the library says it.
+// The rules of RFC 1123, implemented differently than in the library.
 inline bool is_dns_name(const std::string& name, std::size_t longest, bool may_have_dots) {
   char before = '.';
   for (const char c : name) {

@@ -21,7 +21,7 @@ inline CertificateSubject issued_subject() {
   return {.common_name = "fleet-controller", .organizations = {"fleet", "blue"}};
 }
 
-// 2030-01-01, within the life of the seeds.
+// 2030-01-01, when the certificates of the seeds are valid.
 constexpr TimePoint kNow = TimePoint(std::chrono::seconds(1'893'456'000));
 
 }  // namespace execcred::fuzz

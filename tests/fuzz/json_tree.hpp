@@ -9,8 +9,8 @@
 
 namespace execcred::fuzz {
 
-// Whether a number stands in it that no double can hold: ours keeps it, nlohmann/json refuses it,
-// and to YAML it is text.
+// Whether the tree has a number that no double can hold. execcred's parser keeps it, nlohmann/json
+// refuses it, and YAML reads it as text.
 inline bool has_huge_number(const json::Value& value) {
   if (const json::Number* number = value.number()) {
     return !std::isfinite(std::strtod(number->text.c_str(), nullptr));

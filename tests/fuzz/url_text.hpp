@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A URL put together from its parts again.
+// The URL that the parts of a parsed URL make.
 #pragma once
 
 #include <execcred/base/url.hpp>

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a plugin is one value: a folder and a line of plugins/list.cpp are all that it takes.
+"""Checks that a new plugin needs only a folder and a line of plugins/list.cpp.
 
     made_up_test.py SOURCE BUILD
 
-A copy of the sources gets the plugin made-up, and is configured. Of its programs only what the new
-plugin changes is compiled; the other libraries are those of BUILD, whose generator is Ninja. Then the
-plugin and its options are looked for wherever the other plugins are.
+The plugin made-up is added to a copy of the sources, which is then configured. Only the files that
+the new plugin changes are compiled. All else is taken from BUILD, whose generator is Ninja. The
+plugin and its options must then be wherever those of the other plugins are.
 """
 import json
 import os
@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).parent
 # Settings of the build that compiled objects depend on.
 KEPT = re.compile(r"(CMAKE_(BUILD_TYPE|CXX_COMPILER|C_COMPILER|(C|CXX)_FLAGS\w*|EXE_LINKER_FLAGS\w*)|"
                   r"EXECCRED_(STATIC\w*|STRIP|WERROR)):\w+=.+")
-# What the line in list.cpp changes; all else that is not the plugin's own is taken from BUILD.
+# The files that the line in list.cpp changes. Others that are not the plugin's are those of BUILD.
 CHANGED = ["plugins/CMakeFiles/execcred_plugins.dir/list.cpp.o", "plugins/libexeccred_plugins.a",
            "bin/execcred", "facts/plugin-facts"]
 PROGRAMS = ["execcred", "plugin-facts", "execcred-made-up"]
@@ -49,7 +49,7 @@ def must_run(*command, **options):
 
 
 def copy_folder(source, target):
-    """Its files as they are; folders as links."""
+    """Copies the files. Folders become symbolic links."""
     target.mkdir()
     for entry in source.iterdir():
         if entry.is_dir():
@@ -156,7 +156,7 @@ def check_completion(execcred, environment):
                         ("fish", "complete -c execcred-made-up ")):
         script = must_run(execcred, "completion", shell)
         check(line in script, f"{shell} completes the plugin: {script}")
-    # In a real bash, but for the package bash-completion, which splits the line.
+    # In a real bash. Only the package bash-completion, which splits the line, is replaced.
     typed = must_run("bash", "--norc", "-c", """
         _get_comp_words_by_ref() { words=(execcred-made-up --mood=st); cword=1 cur=--mood=st; }
         compopt() { :; }
@@ -181,7 +181,7 @@ def check_sources(generate, tree):
     stale = run(*generate, "sources", tree, "--check")
     missing = ["config/schemas/execcred-made-up.config.schema.json", "docs/execcred-made-up.md"]
     named = [line.split()[0] for line in stale.stdout.splitlines()]
-    check(stale.returncode == 1 and named == missing, f"the files of the plugin lack: {stale}")
+    check(stale.returncode == 1 and named == missing, f"its files are missing: {stale}")
     must_run(*generate, "sources", tree)
     must_run(*generate, "sources", tree, "--check")
     schema = json.loads((tree / missing[0]).read_text(encoding="utf-8"))
@@ -196,7 +196,7 @@ def check_sources(generate, tree):
                  "```sh\n# Print the token of a vault:\nexeccred-made-up --vault=/run/vault\n"):
         check(text in page, f"the page has {text!r}: {page}")
     (tree / missing[1]).write_text(page.replace("Directory of", "Folder of"), encoding="utf-8")
-    check(run(*generate, "sources", tree, "--check").returncode == 1, "a table that was typed is stale")
+    check(run(*generate, "sources", tree, "--check").returncode == 1, "an edited table is stale")
 
 
 def main():

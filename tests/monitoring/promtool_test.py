@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The alert rules and the dashboard of config, put to Prometheus's own promtool.
+"""Tests the alert rules and the dashboard of config/ with promtool of Prometheus.
 
-promtool_test.py SOURCE PROMTOOL: the rules are valid, every expression of the dashboard is one (in a
-rule file made for this), each names only metrics that doctor or sync writes, and an alert fires where
-it must, and nowhere else.
+promtool_test.py SOURCE PROMTOOL: the rules and the expressions of the dashboard are valid (the
+expressions are put into a rule file for this). They name only metrics that doctor or sync writes.
+An alert fires only in the cases in which it must.
 """
 import json
 import os
@@ -152,7 +152,8 @@ tests:
         description: 'Look at the job that runs it.'
 """
 
-# Two processes, of which one writes. promtool's clock begins at 0: an expiry of 3000 is after 50 minutes.
+# Two processes, one of which writes. promtool's clock begins at 0: an expiry of 3000 is after 50
+# minutes.
 SYNC_UNIT_TEST = """
 rule_files: [rules.yaml]
 evaluation_interval: 1m
@@ -270,7 +271,7 @@ tests:
 
 
 def check_rules(path, metrics, unit_test, scratch):
-    """The rules are valid, name these metrics alone, and fire as the unit test of promtool says."""
+    """Checks that the rules are valid, name only these metrics, and pass promtool's unit test."""
     checked = promtool("check", "rules", path)
     check(checked.returncode == 0, f"the rules of {path}: {checked.stdout}{checked.stderr}")
     with open(path, encoding="utf-8") as file:

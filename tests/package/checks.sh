@@ -12,9 +12,9 @@
 . "$EXECCRED_ROOT/tests/package/chroot.sh"
 
 CHECK_PACKAGES=(bash-completion bsdextrautils fish lintian man-db mandoc openssl zsh)
-# The shared libraries that are the reason for this package, by their packages.
+# The shared libraries that the programs of this package use, by their packages.
 SHARED_LIBRARIES=(libc6 libcurl4 libexpat1 libnghttp2-14 libssl3 libyaml-0-2)
-# The first release closes no bug of Debian's.
+# The first release closes no Debian bug.
 LINTIAN_SUPPRESSED=initial-upload-closes-no-bugs
 passed=0 failed=0 skipped=0
 
@@ -72,7 +72,7 @@ check_deb() {
   step "testing ${DEB##*/}"
   version=$("$BUILD/bin/execcred" --version)
   version=${version#* }
-  check "its version is the programs'" version_is "$version"
+  check "its version is that of the programs" version_is "$version"
   check "it is for this machine's architecture" is_for_this_machine
   for library in "${SHARED_LIBRARIES[@]}"; do
     check "it depends on $library" depends_on "$library"
@@ -81,7 +81,7 @@ check_deb() {
   mkdir -p "$1/again"
   check "packing it again gives the same bytes" packs_to_same_bytes "$1/again"
   dpkg-deb -x "$DEB" "$tree"
-  check "it holds all programs, and no other" has_all_programs "$tree/usr"
+  check "it has all programs, and no other" has_all_programs "$tree/usr"
   for program in $(programs_of "$tree/usr"); do
     check "$program --version" tells_version "$tree/usr" "$program" "$version"
   done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether programs take every word that their completions offer for an option's value.
+"""Checks that programs accept every word that their completions offer for an option's value.
 
     choices.py EXECCRED PROGRAM...
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The package in a Debian that has nothing else, as apt installs it. Sourced by checks.sh.
+# Installs the package by apt in a minimal Debian. Sourced by checks.sh.
 
 installs() {
   local root=$1
@@ -26,6 +26,6 @@ check_chroot() {
   make_debian "$1"
   check "apt installs it in a new Debian" installs "$root"
   check "every program runs there" runs_every_program "$root" "$2"
-  check "apt removes it whole" leaves_no_file "$root"
+  check "apt removes it completely" leaves_no_file "$root"
   remove_debian "$1"
 }

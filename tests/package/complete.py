@@ -47,7 +47,7 @@ def plain(words):
 
 
 def inserted(line, completed):
-    """What stands in the place of the last word, which an "=" starts too."""
+    """The text in place of the last word. An "=" starts a word too."""
     kept = max(line.rfind(" "), line.rfind("=")) + 1
     return completed[kept:].split() if completed != line else []
 
@@ -79,7 +79,7 @@ class Terminal:
         return self.answers.read_text(encoding="utf-8").splitlines()[count]
 
     def drain(self):
-        """A shell whose terminal nobody reads would stop."""
+        """Reads the terminal, because the shell would block otherwise."""
         if select.select([self.screen], [], [], 0.02)[0]:
             self.seen += os.read(self.screen, 65536)
 
@@ -94,7 +94,7 @@ class Terminal:
 
 
 class Fish:
-    """fish tells what it would offer."""
+    """fish prints its candidates."""
 
     def __init__(self, environment, folder):
         self.environment = environment

@@ -7,7 +7,7 @@ WARNINGS=(-Wall -Wextra -Wpedantic -Werror)
 
 pc() { PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig pkg-config "$@"; }
 
-# All that tells other programs where something is, and so could name a place that is not there.
+# The files that give paths to other programs, which must not be those of the build.
 names_no_place_of() {
   ! grep -rF "${@/#/-e}" --include='*.cmake' --include='*.pc' --include='*.hpp' "$PREFIX"
 }
@@ -55,7 +55,7 @@ headers_compile_alone() {
       done' bash "$PREFIX/include"
 }
 
-# configure SOURCE BUILD [ARGUMENT...]: a project that looks for the package, as its users have it.
+# configure SOURCE BUILD [ARGUMENT...]: configures a project that finds the package, as users do.
 configure() {
   cmake -G Ninja -S "$1" -B "$2" "-DCMAKE_PREFIX_PATH=$PREFIX" -DCMAKE_BUILD_TYPE=Release "${@:3}" \
     >"$2.log" 2>&1
@@ -67,7 +67,7 @@ file_of_page() {
     is_next && /^```/ { is_in = !is_in; if (!is_in) exit; next }
     is_in' "$LIBRARY_PAGE"
 }
-# The page's program, as a reader has it who starts with an empty folder.
+# The page's program, as a reader has it after starting with an empty folder.
 write_controller() {
   local name
   mkdir "$1"
@@ -86,7 +86,7 @@ builds_with_pkg_config() {
   g++ -std=c++20 -O2 "${WARNINGS[@]}" "$1/controller.cpp" -o "$1/by-pkg-config" "${flags[@]}"
 }
 
-# refuses MESSAGE SOURCE BUILD ARGUMENT...: configuring fails, and says why.
+# refuses MESSAGE SOURCE BUILD ARGUMENT...: configuring fails with this message.
 refuses() {
   local message=$1
   shift
@@ -101,8 +101,8 @@ project() {
     >"$2/CMakeLists.txt"
 }
 
-# Nothing that an archive needs may be missing from what CMake and pkg-config say of it: here all of
-# the archive is linked, where a program takes only what it uses.
+# CMake and pkg-config must name everything that an archive needs. This links the whole archive, while
+# a program links only the parts that it uses.
 each_library_links_whole_by_cmake() {
   # shellcheck disable=SC2016
   project 'find_package(execcred 0.1 REQUIRED)
@@ -142,7 +142,7 @@ controller_gets_credential() {
   [[ $line =~ ${pattern}[0-9-]{10}T[0-9:]{8}Z$ && $line != *"$token"* ]] ||
     { echo "$line" && return 1; }
 }
-# The plugin's exit code and its words are the controller's.
+# The controller gets the plugin's exit code and message.
 controller_tells_failure() {
   local status=0
   sed 's|volume/token|nope|' "$2/mapping.json" >"$2/broken.json"
@@ -154,10 +154,10 @@ check_controller() {
   local name=$1 binary=$2 input=$3
   check "$name: gets a credential, with the installed plugin" \
     controller_gets_credential "$binary" "$input"
-  check "$name: tells why it gets none" controller_tells_failure "$binary" "$input"
+  check "$name: reports why it gets none" controller_tells_failure "$binary" "$input"
 }
 
-# check_library SCRATCH: the tree is tested at another place than where it was installed.
+# check_library SCRATCH: the tree is moved after it was installed, and tested there.
 check_library() {
   local scratch=$1 archive name
   step "testing what cmake --install gives"
@@ -168,13 +168,13 @@ check_library() {
   check "it has the public headers, and no other" headers_are_the_public_ones
   check "each header compiles alone" headers_compile_alone
   check "each macro begins with EXECCRED_" macros_are_prefixed
-  check "no file names where it was built or installed" \
+  check "no file names the folder of its build or installation" \
     names_no_place_of "$EXECCRED_ROOT" "$scratch/installed" "$PREFIX"
-  check "each library links whole, by CMake" each_library_links_whole_by_cmake "$scratch/whole"
+  check "each whole library links, by CMake" each_library_links_whole_by_cmake "$scratch/whole"
   for archive in "$PREFIX"/lib/libexeccred_*.a; do
     name=${archive##*/libexeccred_}
     name=${name%.a}
-    check "$name links whole, by pkg-config" links_whole_by_pkg_config "$name" "$scratch/whole-$name"
+    check "the whole $name links, by pkg-config" links_whole_by_pkg_config "$name" "$scratch/whole-$name"
   done
   mkdir "$scratch/controller-input"
   write_controller_files "$scratch/controller-input"

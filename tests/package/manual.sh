@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Manual pages and completions: well-formed, and nothing that --help tells is missing. Sourced by
+# Manual pages and completions: well-formed, and nothing that --help lists is missing. Sourced by
 # checks.sh.
 
 MAN_SECTIONS=(NAME SYNOPSIS DESCRIPTION OPTIONS ENVIRONMENT 'EXIT STATUS' 'SEE ALSO')
@@ -51,17 +51,17 @@ check_manual() {
   step "testing manual pages"
   for program in $(programs_of "$1"); do
     page=$1/share/man/man1/$program.1.gz
-    check "$program(1): mandoc finds nothing" mandoc_finds_nothing "$page"
-    check "$program(1): man warns of nothing" groff_warns_of_nothing "$page"
+    check "$program(1): mandoc finds no problem" mandoc_finds_nothing "$page"
+    check "$program(1): man has no warning" groff_warns_of_nothing "$page"
     check "$program(1): has all sections" has_all_sections "$page"
     check "$program(1): has every option of --help" has_all_flags "$1" "$program" "$page"
   done
 }
 
-# complete SHELL PREFIX: lines to what the shell makes of them.
+# complete SHELL PREFIX: completes each line of standard input in this shell.
 complete() { /usr/bin/python3 -B "$EXECCRED_ROOT/tests/package/complete.py" "$@"; }
 
-# LINE => candidates, or what TAB makes of it. The shells differ in what they append.
+# LINE => candidates, or the line after TAB. The shells differ in what they append.
 COMPLETIONS='TAB execcred li => execcred lint
 execcred -- => --help --version
 execcred get --na => --name --namespace
@@ -104,7 +104,7 @@ check_completions() {
   expected=$COMPLETIONS$'\n'$(all_words "$prefix")
   # shellcheck disable=SC2001
   lines=$(sed 's/ => .*//' <<<"$expected")
-  check "the programs take the words that are offered for values" offered_words_are_taken "$prefix"
+  check "the programs accept the words that completion offers for values" offered_words_are_taken "$prefix"
   for shell in bash zsh fish; do
     step "testing completion in $shell"
     while IFS= read -r line && IFS=$'\t' read -r -u 3 _ answer; do

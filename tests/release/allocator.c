@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses the malloc that the release binaries have, rightly or as the argument says. A misuse that
-// goes unseen ends with 0.
+// Uses the malloc of the release binaries, correctly or with the misuse that the argument names. A
+// misuse that is not detected ends with 0.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define COUNT 3000
 
-// The compiler must not know that these are malloc's.
+// volatile, so that the compiler does not know that these are malloc and free.
 static void* (*volatile take)(size_t) = malloc;
 static void (*volatile give_back)(void*) = free;
 

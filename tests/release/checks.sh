@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What the release binaries promise to someone who copies one file into an empty image. Sourced,
+# Checks of the release binaries: each must work as the only file of an image. Sourced,
 # after common.sh.
 
 # shellcheck source=tests/bench/input.sh
@@ -28,7 +28,7 @@
 
 CHECK_PACKAGES=(binutils openssl coreutils)
 MAX_TOKEN_FILE_BYTES=1200000
-# No entry in /etc/passwd, as Kubernetes' runAsUser may be.
+# A user without an entry in /etc/passwd, as Kubernetes' runAsUser may be.
 ARBITRARY_UID=61234
 passed=0 failed=0 skipped=0
 
@@ -51,8 +51,8 @@ skip() {
   echo "skip $1: $2"
 }
 
-# Sets RUNNER to what runs the architecture's binaries on this machine: a static one, which reads
-# no more of the environment than the binaries themselves.
+# Sets RUNNER to the emulator that runs the architecture's binaries on this machine, if one is needed. It
+# is static, so it reads no more of the environment than the binaries themselves.
 runner_for() {
   local machine
   machine=$(musl_machine "$1")
@@ -68,7 +68,7 @@ is_for() {
 # An interpreter or a needed library would be a second file that the image must have.
 is_self_contained() { ! readelf -lWd "$1" | grep -qE 'INTERP|\(NEEDED\)'; }
 has_no_symbols() { ! readelf -SW "$1" | grep -qE '\.(symtab|debug_)'; }
-# A path would tell who built it, and differ elsewhere.
+# A path would show who built it, and would differ in another build.
 names_no_path_of() { ! grep -qaF -e "$EXECCRED_ROOT" -e "$CACHE" "$1"; }
 is_at_most() { [ "$(stat -c %s "$2")" -le "$1" ]; }
 tells_version() {
@@ -76,7 +76,7 @@ tells_version() {
   [[ $("${RUNNER[@]}" "$1" --version) =~ ^"$name "[0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
 
-# gives_token COMMAND...: the whole credential, and nothing else on either stream.
+# gives_token COMMAND...: the whole credential on standard output, and no other output.
 gives_token() {
   local token
   token=$(cat "$INPUT/volume/token")
@@ -94,7 +94,7 @@ refuses_missing_file() {
     grep -qF "cannot read '$INPUT/nope': No such file or directory" "$INPUT/stderr"
 }
 
-# A directory with the binary and the token, nothing else: no /dev, no /etc, no /proc.
+# A root directory with only the binary and the token: no /dev, no /etc, no /proc.
 gives_token_in_empty_root() {
   local root=$INPUT/rootfs
   mkdir -p "$root"
@@ -138,7 +138,7 @@ check_binaries() {
     check "$name: needs no other file" is_self_contained "$binary"
     check "$name: is stripped" has_no_symbols "$binary"
     check_hardening "$name" "$binary"
-    check "$name: names no path of the build" names_no_path_of "$binary"
+    check "$name: contains no path of the build" names_no_path_of "$binary"
     check "$name: --version" tells_version "$binary"
   done
   check_archives "$arch"
@@ -150,7 +150,7 @@ check_binaries() {
   [[ execcred-oidc-federation != $program ]] || check_federation "$arch"
 }
 
-# check_release ARCH: what all binaries together are for. After check_binaries.
+# check_release ARCH: the checks that need all binaries. After check_binaries.
 check_release() {
   check_runtime "$1"
   check_install "$1"

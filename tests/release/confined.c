@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// confined ROOT UID MEMORY_KIB PROGRAM ARGUMENT...: becomes the program as a cluster with strict
-// rules runs it. ROOT is its whole file system, UID a user without a name, no capability is left or
-// can come back, MEMORY_KIB bounds its address space, and a seccomp filter allows what
-// system_calls.h lists.
+// confined ROOT UID MEMORY_KIB PROGRAM ARGUMENT...: executes the program as a cluster with strict
+// rules does. ROOT is its whole file system, and UID a user without a name. It has no capabilities,
+// and cannot get any. MEMORY_KIB limits its address space, and a seccomp filter allows only the
+// calls in system_calls.h.
 //
-// A container runtime answers EPERM to other calls; here they end the program by SIGSYS, so that
-// none goes unseen. To clone3 it answers ENOSYS, as runtimes do. With --try in the program's place
-// it shows on itself that calls are refused, and ends by SIGSYS as it should.
+// A container runtime answers EPERM to other calls. Here they end the program by SIGSYS, so that
+// none is overlooked. clone3 gets ENOSYS, as with runtimes. With --try in the program's place it
+// makes such calls itself, checks that they are refused, and ends by SIGSYS.
 #define _GNU_SOURCE
 #include "system_calls.h"
 
@@ -31,7 +31,7 @@
 #define MACHINE AUDIT_ARCH_AARCH64
 #endif
 
-// The flags of clone(2) that make namespaces, which take a capability.
+// The flags of clone(2) that create namespaces, which need a capability.
 #define NAMESPACE_FLAGS                                                                         \
   (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | \
    CLONE_NEWNET)
@@ -56,11 +56,11 @@ static void answer_if_equal(unsigned value, unsigned action) {
   answer(action);
 }
 
-// A call whose first argument decides: where any of `bits` is set it is refused, else allowed. With
-// no bits, all but the families of sockets that leave the network namespace.
+// A call whose first argument decides: it is refused if any of `bits` is set, else allowed. With no
+// bits, only the families of sockets that leave the network namespace are refused.
 static void judge_by_argument(int call, unsigned bits) {
   const unsigned short at = count;
-  add(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 0);  // the way around it is set below
+  add(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 0);  // the jump over it is set below
   load(offsetof(struct seccomp_data, args[0]));
   if (bits != 0) {
     add(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);

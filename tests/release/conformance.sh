@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Puts the release binaries through the conformance suite, those for another architecture under an
+# Runs the conformance suite on the release binaries, those for another architecture under an
 # emulator. Sourced by checks.sh.
 
 # Sets CONFORMANCE to the suite, which is built for this machine.
@@ -11,7 +11,7 @@ build_conformance() {
   CONFORMANCE=$EXECCRED_ROOT/build/dev/bin-test/conformance
 }
 
-# Sets EXECUTABLE to what the suite can execute in the binary's stead, as any user.
+# Sets EXECUTABLE to a program that the suite can execute for the binary, as any user.
 make_executable() {
   local emulator program
   EXECUTABLE=$1
@@ -55,7 +55,7 @@ check_conformance() {
   passed=$((passed + good)) failed=$((failed + bad))
 }
 
-# check_federation ARCH: execcred-oidc-federation, with the one flow that needs no other side.
+# check_federation ARCH: execcred-oidc-federation, with the only flow that needs no server.
 check_federation() {
   check_conformance "$1 execcred-oidc-federation" "$EXECCRED_ROOT/dist/$1/execcred-oidc-federation" \
     --flow=pass-through --subject-token-file="$INPUT/volume/token"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DNS servers (RFC 1035) of one zone, by UDP and TCP, good ones and bad ones."""
+"""DNS servers (RFC 1035) of one zone, by UDP and TCP, working ones and faulty ones."""
 
 import ipaddress
 import socketserver
@@ -8,7 +8,7 @@ import threading
 
 TYPES = {1: "A", 28: "AAAA"}
 NOERROR, SERVFAIL, NXDOMAIN = 0, 2, 3
-MAX_UDP_BYTES = 512  # what a client that says nothing of EDNS takes
+MAX_UDP_BYTES = 512  # the limit of a client without EDNS
 
 
 class Zone:
@@ -63,7 +63,7 @@ def reply_to(query, zone, transport, code):
 
 
 def serve(address, zone, code=NOERROR):
-    """By both transports. A server without a zone answers nothing, as behind a firewall."""
+    """Serves UDP and TCP. A server without a zone answers nothing, as behind a firewall."""
 
     class OverUdp(socketserver.BaseRequestHandler):
         def handle(self):

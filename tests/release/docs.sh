@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The documentation site that is published: what it holds, and the same bytes from another place. Sourced by
+# The published documentation site: its content, and the same bytes from a build elsewhere. Sourced by
 # checks.sh, after package.sh.
 
-# docs_form ARCHIVE: of root, and for everybody to read; no link, and nothing outside its folder.
+# docs_form ARCHIVE: owned by root, readable by all users, without links, and inside its folder.
 docs_form() {
   listing "$1" | awk -v folder="$(basename "$1" .tar.gz)/" '
     $2 != "0/0" { print "owner: " $0; bad = 1 }
@@ -28,7 +28,7 @@ docs_have_pages() {
 docs_have_links() { /usr/bin/python3 -B "$EXECCRED_ROOT/scripts/site/check_links.py" "$1"; }
 docs_name_no_path_of() { ! grep -rlaF -e "$EXECCRED_ROOT" -e "$CACHE" "$1"; }
 
-# docs_again DIR: built by another checkout, at a path of another length, for a user with other habits.
+# docs_again DIR: a build of another checkout, at a longer path, with another umask, time zone and locale.
 docs_again() {
   local other=$1/at/another/place/execcred
   mkdir -p "$other"
@@ -49,7 +49,7 @@ check_docs() {
   tar -xzf "$archive" -C "$1"
   check "docs: a page for each of docs/, a search, the script for diagrams and the licences" \
     docs_have_pages "$1/${name%.tar.gz}"
-  check "docs: every link and anchor leads to a page of it" docs_have_links "$1/${name%.tar.gz}"
-  check "docs: names no path of the build" docs_name_no_path_of "$1/${name%.tar.gz}"
+  check "docs: every link and anchor has its target in the site" docs_have_links "$1/${name%.tar.gz}"
+  check "docs: contains no path of the build" docs_name_no_path_of "$1/${name%.tar.gz}"
   check "docs: a build elsewhere has the same bytes" docs_again "$1"
 }

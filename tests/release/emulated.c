@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for a program of another architecture where a test wants one executable: becomes
-// EMULATOR with PROGRAM and the arguments it was given. Linked statically, so that nothing but the
-// program itself reads the environment or needs a descriptor.
+// Makes a program of another architecture one executable for a test: executes EMULATOR with PROGRAM
+// and the arguments that it got. Linked statically, so that only the program itself reads the
+// environment or needs a descriptor.
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -20,7 +20,7 @@ SHT_SYMTAB, SHT_DYNSYM = 2, 11
 DT_TEXTREL, DT_BIND_NOW, DT_FLAGS, DT_FLAGS_1 = 22, 24, 30, 0x6FFFFFFB
 DF_TEXTREL, DF_BIND_NOW, DF_1_NOW, DF_1_PIE = 4, 8, 1, 0x8000000
 
-# The values in a note, and the compiler's option, against jumps to the middle of functions.
+# The values in a note, and the compiler's options, for the protection of branches.
 BRANCHES = {EM_X86_64: ("cet", "-fcf-protection=full"),
             EM_AARCH64: ("bti,pac", "-mbranch-protection=standard")}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# How the release binaries are hardened: hardening.py over each, and its own test. Sourced by
+# The hardening of the release binaries: hardening.py on each, and its own test. Sourced by
 # checks.sh.
 
 HARDENING=$EXECCRED_ROOT/tests/release/hardening.py
@@ -16,7 +16,7 @@ check_hardening() {
   done
 }
 
-# Each object says by a property of its own whether branches are protected in it.
+# Each object has a property that shows whether its branches are protected.
 all_objects_protected() {
   readelf -nW "$1" 2>/dev/null | awk '
     /^File: / { objects++ }
@@ -24,7 +24,7 @@ all_objects_protected() {
     END { exit !(objects > 0 && objects == protected_ones) }'
 }
 
-# check_archives ARCH: what was compiled here and may be linked into a binary.
+# check_archives ARCH: the archives that were compiled here and may be linked into a binary.
 check_archives() {
   local archive
   while IFS= read -r archive; do
@@ -32,13 +32,13 @@ check_archives() {
   done < <(find "$EXECCRED_ROOT/build/musl/$1/lib" "$EXECCRED_ROOT/build/release-$1" -name '*.a' | sort)
 }
 
-# check_allocator ARCH INPUT: what the malloc of the binaries does about misuse.
+# check_allocator ARCH INPUT: the malloc of the binaries must detect misuse.
 check_allocator() {
   local musl=$EXECCRED_ROOT/build/musl/$1 what
   "$musl/bin/cc" -O0 "$EXECCRED_ROOT/tests/release/allocator.c" "$musl/lib/malloc.o" -o "$2/allocator"
-  check "$1 malloc: gives memory, and takes it back" "${RUNNER[@]}" "$2/allocator" use
+  check "$1 malloc: allocates and frees memory" "${RUNNER[@]}" "$2/allocator" use
   for what in double-free overflow one-byte-overflow foreign-pointer; do
-    check "$1 malloc: ends the process at: $what" crashes "${RUNNER[@]}" "$2/allocator" "$what"
+    check "$1 malloc: ends the process after: $what" crashes "${RUNNER[@]}" "$2/allocator" "$what"
   done
 }
 
@@ -50,7 +50,7 @@ crashes() {
   [ "$status" -gt 128 ]
 }
 
-# sample NAME OPTION...: a program that hardening.py accepts, but for what the options change.
+# sample NAME OPTION...: a program that hardening.py accepts, except for what the options change.
 sample() {
   local output=$1
   shift
@@ -58,7 +58,7 @@ sample() {
     "$EXECCRED_ROOT/tests/release/hardening_sample.c" -o "$output" 2>/dev/null
 }
 
-# lacks BINARY PROPERTY: hardening.py misses this one and no other.
+# lacks BINARY PROPERTY: hardening.py finds that only this property is missing.
 lacks() { [ "$(/usr/bin/python3 -B "$HARDENING" "$1")" = "$2" ]; }
 
 # refuses PROPERTY DIR KEY [OPTION...]: a sample with these options, and without this line in its note,
@@ -107,7 +107,7 @@ check_hardening_checker() {
 
 accepts() { sample "$1/sample" "$(note)" && hardened "$1/sample"; }
 
-# All that a note says is missing.
+# All properties that a note proves are missing.
 refuses_without_note() {
   sample "$1/sample" && lacks "$1/sample" \
     "$(/usr/bin/python3 -B "$HARDENING" --list | sed -n '/^stack-protector$/,$p')"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The images that are published, as others' tools read them: skopeo copies them, as to a registry, and
+# The published images, as other projects' tools read them: skopeo copies them, as to a registry, and
 # checks each digest; umoci unpacks them as a container runtime does. Sourced by checks.sh.
 
 IMAGE_PACKAGES=(skopeo umoci)
@@ -26,7 +26,7 @@ tells_versions_in_image() {
   done
 }
 
-# Not even with write permission on a folder.
+# Not even a folder may be writable.
 can_write_nothing() {
   local writable
   writable=$(as_root setpriv --reuid="$IMAGE_UID" --regid="$IMAGE_UID" --clear-groups \
@@ -41,7 +41,7 @@ installs_from_image() {
     as_root rm -r "$1/plugins"
 }
 
-# programs_of_image NAME ARCH: what it must hold, by what it is called.
+# programs_of_image NAME ARCH: the programs that the image of this name must have.
 programs_of_image() {
   case $1 in
     execcred) (cd "$EXECCRED_ROOT/dist/$2" && printf '%s\n' * kubectl-execcred) ;;
@@ -50,7 +50,7 @@ programs_of_image() {
   esac | LC_ALL=C sort
 }
 
-# judge COMMAND...: its output only where it fails.
+# judge COMMAND...: prints its output only if it fails.
 judge() {
   "$@" >"$IMAGES/log" 2>&1 || {
     cat "$IMAGES/log"
@@ -72,7 +72,7 @@ has_every_image() {
     done | LC_ALL=C sort)
 }
 
-# Into one layout, so that what images share is copied once.
+# Into one layout, so that the blobs that images share are copied once.
 copies_every_image() {
   local name
   while read -r name; do
@@ -88,7 +88,7 @@ has_the_same_digests() {
   done < <(release_images list --layout "$ARCHIVE")
 }
 
-# A tool that accepted everything would prove nothing.
+# Shows that the tool checks digests: otherwise its success would prove nothing.
 is_refused_when_changed() {
   local layout=$IMAGES/changed blob
   cp -r "$IMAGES/layout" "$layout"
@@ -98,7 +98,7 @@ is_refused_when_changed() {
     grep -qi 'digest' "$IMAGES/log"
 }
 
-# chooses ARCH: of an image for several architectures.
+# chooses ARCH: from an image for several architectures.
 chooses() {
   [ "$(skopeo --override-os linux --override-arch "${1/x86_64/amd64}" inspect --format \
     '{{.Architecture}}' "oci:$IMAGES/layout:execcred")" = "${1/x86_64/amd64}" ]
@@ -123,7 +123,7 @@ unpacks() {
     as_root chmod 755 "$IMAGES/bundle"
 }
 
-# Besides its programs, each byte for byte, an image has the licences and nothing else.
+# An image has its programs, with the same bytes, the licences, and no other file.
 holds() {
   local name=$1 arch=$2 root=$IMAGES/bundle/rootfs program
   diff <(cd "$root" && find . -mindepth 1 -printf '%P %M %U:%G\n' | LC_ALL=C sort) <(
@@ -141,7 +141,7 @@ holds() {
   diff -r "$root/licenses" "$IMAGES/tarball-$arch/licenses" && cmp "$root/LICENSE" "$EXECCRED_ROOT/LICENSE"
 }
 
-# Leaves them, by the image's name and architecture.
+# Leaves the SBOMs in a folder by the image's name and architecture.
 has_sboms() {
   local name=$1 folder=$IMAGES/sbom/$1-$2
   mkdir -p "$folder/programs"
@@ -159,15 +159,15 @@ check_image() {
   local name=$1 arch=$2 what="$2 image $1" root=$IMAGES/bundle/rootfs
   check "$what: platform, user, entry point, labels" describes "$name" "$arch"
   check "$what: umoci unpacks it" unpacks "$name" "$arch"
-  check "$what: holds its programs and the licences" holds "$name" "$arch"
-  check "$what: its SBOMs are of these programs" has_sboms "$name" "$arch"
+  check "$what: has only its programs and the licences" holds "$name" "$arch"
+  check "$what: its SBOMs have the hashes of these programs" has_sboms "$name" "$arch"
   IMAGE_EMULATOR=
   if [ "${#RUNNER[@]}" -gt 0 ]; then
     as_root install -m 555 "$(command -v "${RUNNER[0]}")" "$root/emulator"
     IMAGE_EMULATOR=/emulator
   fi
-  check "$what: every program tells its version in it as uid $IMAGE_UID" tells_versions_in_image "$root"
-  check "$what: uid $IMAGE_UID can write nothing in it" can_write_nothing "$root"
+  check "$what: every program prints its version as uid $IMAGE_UID" tells_versions_in_image "$root"
+  check "$what: uid $IMAGE_UID can write to no file in it" can_write_nothing "$root"
   [ "$name" != execcred ] ||
     check "$what: installs a plugin into a volume" installs_from_image "$root"
   as_root rm -rf "$IMAGES/bundle"
@@ -184,11 +184,11 @@ check_images() {
   mkdir -p "$IMAGES/layout"
   tar -xf "$ARCHIVE" -C "$IMAGES/layout"
   check "images: one of all programs, one of execcred, one of each plugin" has_every_image "$@"
-  check "images: each blob has its digest, and no blob is of no use" \
+  check "images: each blob has its digest, and is referenced" \
     judge python3 -B "$EXECCRED_ROOT/tests/release/image_facts.py" blobs "$IMAGES/layout"
   check "images: skopeo copies all of them" judge copies_every_image
   check "images: a copy has the same digests" has_the_same_digests
-  check "images: skopeo refuses one in which a byte is changed" is_refused_when_changed
+  check "images: skopeo refuses an image with a changed byte" is_refused_when_changed
   check "packing again gives the same bytes" packs_the_same "$IMAGES/again" "$@"
   for arch in "$@"; do
     check "$arch images: skopeo chooses the one for $arch" chooses "$arch"

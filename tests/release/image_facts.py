@@ -3,9 +3,9 @@
 
     image_facts.py sboms LAYOUT NAME DIR     writes the SBOMs that refer to the image NAME to DIR, and
                                              prints their files' names
-    image_facts.py blobs LAYOUT              fails if a blob is not the one of its name, or nothing
-                                             refers to it
-    image_facts.py config CONFIG MANIFEST    prints what a runtime goes by; fails if the labels of the
+    image_facts.py blobs LAYOUT              fails if the digest of a blob is not its name, or if
+                                             nothing refers to it
+    image_facts.py config CONFIG MANIFEST    prints what a runtime uses; fails if the labels of the
                                              configuration are not the annotations of the manifest
 """
 import hashlib

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Runs execcred install as an init container does: from a root that holds the release's binaries and
-# cannot be written, without /proc and HOME, as a user without a name or a capability, under
-# confined.c's filter, into a volume. Sourced by checks.sh.
+# Runs execcred install as an init container does: into a volume, from a read-only root that has the
+# release's binaries, without /proc and HOME, as a user without a name or capabilities, under
+# confined.c's filter. Sourced by checks.sh.
 
 INSTALL_PACKAGES=(gcc libc6-dev util-linux coreutils)
 # The limit of the manifests in config/consumers, here of address space.
 INSTALL_MEMORY_KIB=65536
 
 # Arguments: the folder with root, view and confined; a uid; the memory; the volume's size; the mode
-# of the volume; then commands. Each that fails says with which status. At the end stands what the
-# volume has. All mounts go with the namespace.
+# of the volume; then commands. The status of a failed command is printed, and at the end the
+# files of the volume. All mounts end with the namespace.
 # shellcheck disable=SC2016
 INIT_CONTAINER='
   folder=$1 uid=$2 memory=$3
@@ -39,7 +39,7 @@ installed_files() {
   done
 }
 
-# installed_report DONE ARCH: what execcred says of all plugins.
+# installed_report DONE ARCH: execcred's report on all plugins.
 installed_report() {
   (cd "$EXECCRED_ROOT/dist/$2" && for file in execcred-*; do
     echo "$1 $file $(stat -c %s "$file") $(sha256sum <"$file" | cut -d ' ' -f 1)"
@@ -60,7 +60,7 @@ installs_all() {
   )
 }
 
-# An installed plugin gives a token of the volume.
+# An installed plugin gives a token.
 installed_plugin_works() {
   local token=execcred-token-file
   in_init_container 96m 1777 "/execcred install --plugin=$token /plugins" \
@@ -69,7 +69,7 @@ installed_plugin_works() {
     [ "$(grep -c '^file ' "$INPUT/stdout")" -eq 1 ]
 }
 
-# install_is_refused SIZE MODE TEXT: and the volume is as empty as it was.
+# install_is_refused SIZE MODE TEXT: the install fails, and the volume stays empty.
 install_is_refused() {
   in_init_container "$1" "$2" '/execcred install /plugins' || return 1
   [ "$(cat "$INPUT/stdout")" = "status 2" ] &&
@@ -98,10 +98,10 @@ check_install() {
     return
   fi
   prepare_install "$arch"
-  check "$name: all plugins, 0555, and nothing the second time" installs_all "$arch"
-  check "$name: a plugin gives a token from the volume" installed_plugin_works
-  check "$name: a full volume keeps nothing" \
+  check "$name: installs all plugins as 0555, and changes nothing the second time" installs_all "$arch"
+  check "$name: a plugin in the volume gives a token" installed_plugin_works
+  check "$name: a full volume stays empty" \
     install_is_refused 6m 1777 'No space left on device'
-  check "$name: a volume of others is left alone" \
+  check "$name: a volume of another user is not changed" \
     install_is_refused 96m 0755 'Permission denied'
 }

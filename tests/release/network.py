@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a plugin finds on the network of a namespace: DNS servers, and by HTTPS on port 443 of every
-address the token endpoints of several providers, the hub's API, and that of a cluster which issues
+"""The servers in the network namespace of a plugin: DNS servers and, by HTTPS on port 443 of every
+address, the token endpoints of several providers, the hub's API, and that of a cluster which issues
 tokens and certificates.
 
   network.py DIRECTORY
 
 DIRECTORY has zone, server.pem (certificates and key), root-ca.crt and root-ca.key, token and dns.log, to
-which every question is added; tls/NAME.pem replaces server.pem for a name. When all listen, it gets
-network.pid. Ends when standard input does.
+which every question is added; tls/NAME.pem replaces server.pem for a name. When all servers listen,
+it writes network.pid. Ends when standard input ends.
 """
 
 import base64
@@ -130,21 +130,21 @@ class AnyAddressServer(http.server.ThreadingHTTPServer):
             self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         super().server_bind()
 
-    # A handshake that the client gives up belongs to the tests.
+    # Tests expect that a client ends a handshake.
     def handle_error(self, request, client_address):
         pass
 
 
 def tls_context(path):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    # Weak certificates are for the client to refuse.
+    # The client must refuse weak certificates, so the server allows them.
     context.set_ciphers("ALL:@SECLEVEL=0")
     context.load_cert_chain(path)
     return context
 
 
 def choose_identity(connection, name, _):
-    """A name that has an identity of its own in tls/ shows that."""
+    """Uses the identity in tls/ for a name that has one."""
     path = f"tls/{name}.pem"
     if name and "/" not in name and os.path.exists(path):
         connection.context = tls_context(path)

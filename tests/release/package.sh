@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What is published for an architecture: the tarball and the SBOMs. Sourced by checks.sh.
+# The published files of an architecture: the tarball and the SBOMs. Sourced by checks.sh.
 
-# Text that only this library brings into a binary.
+# Text that a binary has only if this library is linked.
 declare -A LIBRARY_TEXT=(
   [CLI11]='parsing got called with invalid option'
   [Expat]='junk after document element'
@@ -11,7 +11,7 @@ declare -A LIBRARY_TEXT=(
   [nghttp2]='PRI \* HTTP/2\.0'
   [OpenSSL]='OpenSSL [0-9]+\.[0-9]+\.[0-9]+')
 
-# listing FILE: mode, owner and path of all that an archive holds, from its own root.
+# listing FILE: mode, owner and path of each entry of an archive.
 listing() { tar -tvf "$1" --numeric-owner | awk '{ print $1, $2, $6 }' | LC_ALL=C sort -k 3; }
 
 has_form_of_release() {
@@ -54,7 +54,7 @@ for package in document["packages"]:
 END
 }
 
-# Both take several documents. The judges are CycloneDX's own library, and SPDX's.
+# Both take several documents. They use the libraries of CycloneDX and of SPDX.
 is_valid_cyclonedx() {
   python_packages "$EXECCRED_ROOT/tests/release/requirements/cyclonedx.txt"
   "$VENV/bin/python3" - "$@" <<'END'
@@ -117,8 +117,8 @@ END
   )
 }
 
-# What has a library's text must be said to have the library. The other way round, the linker may
-# have found no use for what it was given.
+# If a binary has a library's text, the SBOM must name the library. The reverse need not hold, because
+# the linker leaves out unused code.
 names_linked_libraries() {
   local sbom=$1 folder=$2 library found said
   for library in "${!LIBRARY_TEXT[@]}"; do
@@ -132,13 +132,13 @@ names_linked_libraries() {
   done
 }
 
-# The smallest has what every program has, and nothing else.
+# The smallest program has only what every program has.
 lists_no_more_for_token_file() {
   [ "$(sbom_components "$1" | awk -F '\t' '$3 ~ /(^| )execcred-token-file( |$)/ { print $1 }' |
     LC_ALL=C sort | paste -sd' ')" = "libc++ libc++abi libunwind mallocng musl nlohmann-json zig" ]
 }
 
-# The version that is compiled in is the one that the SBOM tells.
+# The compiled version is the one in the SBOM.
 tells_version_of_openssl() {
   local version
   version=$(sbom_components "$1" | awk -F '\t' '$1 == "OpenSSL" { print $2 }')
@@ -161,7 +161,7 @@ packs_the_same() {
   done
 }
 
-# The suite that is published puts a plugin of the release through itself.
+# The published suite tests a plugin of the release.
 suite_reports() {
   local suite=$1/execcred-conformance
   "${CLEAN[@]}" "PATH=$PATH" "$suite" --report json --test-case='the answer*' -- \
@@ -173,7 +173,7 @@ sys.exit(report["failed"] != 0 or report["passed"] != 3 or report["plugin"] != "
       "$INPUT/report.json"
 }
 
-# A plugin that prints nothing keeps no rule, and the report says what was seen.
+# A plugin that prints nothing fails, and the report has the observation.
 suite_reports_failures() {
   local status=0
   "$1/execcred-conformance" --report markdown --test-case='the answer says*' -- \
@@ -192,7 +192,7 @@ check_suite() {
   check "$arch conformance suite: is for $arch" is_for "$arch" "$binary"
   check "$arch conformance suite: needs no other file" is_self_contained "$binary"
   check "$arch conformance suite: is stripped" has_no_symbols "$binary"
-  check "$arch conformance suite: names no path of the build" names_no_path_of "$binary"
+  check "$arch conformance suite: contains no path of the build" names_no_path_of "$binary"
   check_hardening "$arch conformance suite" "$binary"
   check "$arch conformance suite: --version" tells_version "$binary"
   if [ "${#RUNNER[@]}" -gt 0 ]; then
@@ -200,10 +200,10 @@ check_suite() {
     return
   fi
   check "$arch conformance suite: reports on execcred-token-file" suite_reports "$work" "$arch"
-  check "$arch conformance suite: reports what fails" suite_reports_failures "$work"
+  check "$arch conformance suite: reports failed cases" suite_reports_failures "$work"
 }
 
-# check_package ARCH: what dist/release has for it.
+# check_package ARCH: its files in dist/release.
 check_package() {
   local arch=$1 release=$EXECCRED_ROOT/dist/release work=$INPUT/package name sbom
   name=$(release_name "$arch")
@@ -216,16 +216,16 @@ check_package() {
     has_binaries_of "$EXECCRED_ROOT/dist/$arch" "$work/$name"
   check "$arch tarball: has the licence and those of all components" has_licence_texts "$work/$name"
   check_suite "$arch"
-  check "$arch SBOM: the tarball has the same" cmp "$sbom" "$work/$name/execcred.spdx.json"
-  check "$arch SBOM: is valid SPDX 2.3, says SPDX's tool" is_valid_spdx "$sbom"
-  check "$arch SBOM: is valid CycloneDX 1.6, says CycloneDX's library" \
+  check "$arch SBOM: the tarball has the same file" cmp "$sbom" "$work/$name/execcred.spdx.json"
+  check "$arch SBOM: is valid SPDX 2.3 for SPDX's tool" is_valid_spdx "$sbom"
+  check "$arch SBOM: is valid CycloneDX 1.6 for CycloneDX's library" \
     is_valid_cyclonedx "$release/$name.cdx.json"
-  check "$arch SBOM: says in CycloneDX what it says in SPDX" \
+  check "$arch SBOM: has the same components in CycloneDX and in SPDX" \
     names_the_same_components "$sbom" "$release/$name.cdx.json"
   check "$arch SBOM: has the SHA-256 of every binary" has_sums_of "$sbom" "$EXECCRED_ROOT/dist/$arch"
-  check "$arch SBOM: knows which binaries have which library" \
+  check "$arch SBOM: names the libraries of each binary" \
     names_linked_libraries "$sbom" "$EXECCRED_ROOT/dist/$arch"
-  check "$arch SBOM: lists no library for execcred-token-file" lists_no_more_for_token_file "$sbom"
-  check "$arch SBOM: tells the version that OpenSSL has" \
+  check "$arch SBOM: lists only common parts for execcred-token-file" lists_no_more_for_token_file "$sbom"
+  check "$arch SBOM: has the version of the linked OpenSSL" \
     tells_version_of_openssl "$sbom" "$EXECCRED_ROOT/dist/$arch"
 }

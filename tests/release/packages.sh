@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The .deb, .rpm and .apk that are published: what they hold, and the first two installed, run and removed
-# in a root of their own by dpkg and rpm. Sourced by checks.sh, after image.sh.
+# The published .deb, .rpm and .apk: their content, and the first two installed, run and removed
+# in a separate root by dpkg and rpm. Sourced by checks.sh, after image.sh.
 
 # shellcheck source=scripts/lib/debian.sh
 . "$EXECCRED_ROOT/scripts/lib/debian.sh"
 
-# package_lintian: errors and warnings alike, but for what lintian-overrides gives a reason for.
+# package_lintian: no error and no warning, except those with a reason in lintian-overrides.
 package_lintian() {
-  # The first release closes no bug of Debian's.
+  # The first release closes no Debian bug.
   lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$([ "$(id -u)" -ne 0 ] || echo --allow-root)" "$1"
 }
 
@@ -32,7 +32,7 @@ package_holds() {
   [ "$(find "$tree" -perm /022 ! -type l)" = "" ] && [ -s "$tree/usr/share/doc/execcred/execcred.spdx.json" ]
 }
 
-# Both tell the architecture in their own words.
+# Each format has its own name for the architecture.
 deb_fields() {
   diff <(dpkg-deb -f "$1" Package Version Architecture | sed 's/.*: //') \
     <(printf '%s\n' execcred "$RELEASE_VERSION-1" "${2/x86_64/amd64}")
@@ -86,7 +86,7 @@ removes_rpm() {
 check_installed() {
   local arch=$1 work=$2 release=$EXECCRED_ROOT/dist/release
   if [ "${#RUNNER[@]}" -gt 0 ]; then
-    skip "$arch packages: installed, run, removed" "this machine installs packages of its own kind"
+    skip "$arch packages: installed, run, removed" "this machine installs no packages of another one"
     return
   elif ! can_become_root; then
     skip "$arch packages: installed, run, removed" "only root may chroot"
@@ -96,13 +96,13 @@ check_installed() {
   check "$arch .deb: apt installs it in a new Debian" \
     installs_deb "$release/$(package_name deb "$arch")" "$work/debian/root"
   check "$arch .deb: every program runs there" runs_programs_in "$work/debian/root" "$arch"
-  check "$arch .deb: apt removes it whole" removes_deb "$work/debian/root"
+  check "$arch .deb: apt removes it completely" removes_deb "$work/debian/root"
   remove_debian "$work/debian"
   mkdir "$work/rpm-root"
   check "$arch .rpm: rpm installs it in an empty root" \
     installs_rpm "$release/$(package_name rpm "$arch")" "$work/rpm-root"
   check "$arch .rpm: every program runs there" runs_programs_in "$work/rpm-root" "$arch"
-  check "$arch .rpm: rpm removes it whole" removes_rpm "$work/rpm-root"
+  check "$arch .rpm: rpm removes it completely" removes_rpm "$work/rpm-root"
   as_root rm -rf "$work/rpm-root"
   check "$arch .apk: every program runs from it" runs_programs_in "$work/apk" "$arch"
 }
@@ -126,8 +126,8 @@ check_packages() {
   check "$arch .rpm: its digests are right" judge rpm -K --nosignature "$rpm"
   check "$arch .rpm: name, version, architecture, licence" rpm_fields "$rpm" "$arch"
   check "$arch .apk: name, version, architecture, hash of the files" apk_fields "$apk" "$arch"
-  check "$arch .deb: holds the programs, manual pages, completions" package_holds "$work/deb" "$arch"
-  check "$arch .rpm: holds the programs, manual pages, completions" package_holds "$work/rpm" "$arch"
-  check "$arch .apk: holds the programs, manual pages, completions" package_holds "$work/apk" "$arch"
+  check "$arch .deb: has the programs, manual pages, completions" package_holds "$work/deb" "$arch"
+  check "$arch .rpm: has the programs, manual pages, completions" package_holds "$work/rpm" "$arch"
+  check "$arch .apk: has the programs, manual pages, completions" package_holds "$work/apk" "$arch"
   check_installed "$arch" "$work"
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The provenance of the release, against the files themselves and the pins. Sourced by checks.sh.
+# The provenance of the release, compared with the files and with the pins. Sourced by checks.sh.
 
 provenance_file() { echo "$EXECCRED_ROOT/dist/release/$(provenance_name)"; }
 
@@ -19,7 +19,7 @@ for one in statement["subject"] + build["resolvedDependencies"]:
 END
 }
 
-# Each file that is published but itself, and each image, with its digest.
+# Each published file except the provenance itself, and each image, with its digest.
 names_what_is_published() {
   local release=$EXECCRED_ROOT/dist/release
   diff <(python3 -c 'import json, sys

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Runs the release binaries as the strictest cluster would: each alone in a root that cannot be
-# written, without /proc, /dev and HOME, as a user without a name or a capability, with little memory,
-# under a seccomp filter, in a network where only what network.py has answers. Sourced by checks.sh.
+# Runs the release binaries as the strictest cluster would: each alone in a read-only root, without
+# /proc, /dev and HOME, as a user without a name or capabilities, with little memory, under a seccomp
+# filter, in a network where only the servers of network.py answer. Sourced by checks.sh.
 
 # shellcheck source=tests/release/runtime_root.sh
 . "$EXECCRED_ROOT/tests/release/runtime_root.sh"
@@ -14,7 +14,7 @@
 . "$EXECCRED_ROOT/tests/release/runtime_tls.sh"
 
 RUNTIME_PACKAGES=(gcc libc6-dev util-linux iproute2 python3 openssl ca-certificates)
-# Of address space, which is more than what is ever resident; the largest binary is 6 MiB of it.
+# Of address space, which exceeds the resident memory. The largest binary takes 6 MiB of it.
 MEMORY_KIB=16384
 
 # confined [VARIABLE=VALUE]... -- ARGUMENT...: runs the plugin in the root. Sets STATUS and
@@ -34,7 +34,7 @@ confined() {
   ELAPSED=$(($(date +%s%3N) - started))
 }
 
-# Succeeds; where not, tells what the program did instead.
+# Succeeds if the condition holds; else prints the result of the program.
 verdict() {
   ! "$@" || return 0
   echo "  exit code $STATUS after $ELAPSED ms; not so: $*"
@@ -67,7 +67,7 @@ fails_with() {
   verdict has_failed_with "$code" && verdict says "$text"
 }
 
-# Of the federation plugin: a token of the token endpoint on this host.
+# The federation plugin gets a token of the token endpoint on this host.
 asks() { gives_credential "${@:2}" -- "${FEDERATION[@]}" "--token-url=https://$1/token"; }
 FEDERATION=(--flow=token-exchange --subject-token-file=/token --no-cache)
 
@@ -153,7 +153,7 @@ check_execcred_confined() {
   remove_program execcred-token-file
 }
 
-# A filter that stopped nothing would make every other check mean nothing.
+# Shows that the filter works: otherwise the other checks would prove nothing.
 stops_other_calls() {
   local PLUGIN=--try
   confined --
@@ -174,7 +174,7 @@ check_confined() {
   check_tls "$1"
 }
 
-# The emulator is a second file in the root; a filter or a bound would be for it.
+# The emulator is a second file in the root. A filter or a limit would apply to the emulator.
 check_emulated() {
   skip "$1, confined: system calls, little memory, each plugin" "they would be the emulator's"
   install -m 555 "$(command -v "${RUNNER[0]}")" "$RUNTIME/rootfs/emulator"
@@ -190,7 +190,7 @@ check_emulated() {
 check_runtime() {
   local arch=$1
   if ! can_become_root || ! as_root unshare --net --mount true 2>/dev/null; then
-    skip "$arch: all of what runs confined" "namespaces of its own need root"
+    skip "$arch: all checks that run confined" "namespaces of its own need root"
     return
   fi
   need_packages "${RUNTIME_PACKAGES[@]}"
@@ -199,6 +199,6 @@ check_runtime() {
   start_network
   if [ "${#RUNNER[@]}" -gt 0 ]; then check_emulated "$arch"; else check_confined "$arch"; fi
   stop_network
-  # Another user's.
+  # It belongs to another user.
   as_root rm -rf "$RUNTIME/cache"
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# How names are resolved in a root that has /etc/resolv.conf and /etc/hosts alone. Sourced by runtime.sh.
+# How names are resolved in a root that has only /etc/resolv.conf and /etc/hosts. Sourced by runtime.sh.
 
 # resolv_conf LINE...
 resolv_conf() { printf '%s\n' "$@" >"$RUNTIME/rootfs/etc/resolv.conf"; }
@@ -24,7 +24,7 @@ searches_domains() {
     verdict was_asked "udp A idp.fleet.test.cluster.local" && verdict was_asked "udp A idp.fleet.test"
 }
 
-# The final dot says that a name is whole.
+# The final dot means that a name is absolute.
 searches_nothing_for_whole_names() {
   resolv_conf "nameserver $GOOD_DNS" "search cluster.local" "options ndots:5"
   forget_questions
@@ -42,7 +42,7 @@ asks_another_server() {
   asks idp.fleet.test && verdict took_at_most 3000
 }
 
-# gives_up CODE MESSAGE STEP HOST: within the deadline, and saying what it was doing.
+# gives_up CODE MESSAGE STEP HOST: fails within the deadline, with this message and step.
 gives_up() {
   local seconds=2
   fails_with "$1" "$2" -- "${FEDERATION[@]}" "--token-url=https://$4/token" "--timeout=${seconds}s" &&
@@ -51,7 +51,7 @@ gives_up() {
 # For what starts before the plugin's timer: namespaces, sudo, an emulator.
 DNS_MARGIN=700
 
-# without_answer SERVER: no server answers for the name.
+# without_answer SERVER: this server gives no answer.
 without_answer() {
   resolv_conf "nameserver $1"
   gives_up 3 "timed out after 2s" "while asking the token endpoint" idp.fleet.test
@@ -71,7 +71,7 @@ check_name() {
 check_dns() {
   local name="$1 execcred-oidc-federation, confined"
   use_plugin "$1" execcred-oidc-federation
-  check_name "$name: resolves by /etc/hosts, whatever DNS does" resolves_from_hosts
+  check_name "$name: resolves by /etc/hosts, without a DNS server" resolves_from_hosts
   if [ -e /proc/net/if_inet6 ]; then
     check_name "$name: resolves a name with IPv6 addresses only" asks six.fleet.test
   else
@@ -79,7 +79,7 @@ check_dns() {
   fi
   check_name "$name: search domains, ndots:5" searches_domains
   check_name "$name: no search for a name that ends in a dot" searches_nothing_for_whole_names
-  check_name "$name: TCP where an answer is truncated" asks_by_tcp_where_truncated
+  check_name "$name: TCP if an answer is truncated" asks_by_tcp_where_truncated
   check_name "$name: a server without a listener, then a good one" asks_another_server "$NO_DNS"
   check_name "$name: a server that is silent, then a good one" asks_another_server "$BLACK_HOLE_DNS"
   check_name "$name: a name that does not exist" \

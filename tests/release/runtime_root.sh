@@ -13,7 +13,7 @@ make_zone() {
       listed.*) ;;
       six.*) echo "$name AAAA ::1" ;;
       *.svc) echo "$name.cluster.local A 127.0.0.1" ;;
-      # More than fits into a datagram, so that it must be asked by TCP.
+      # More than fits into a datagram, so the question must be repeated by TCP.
       large.*) for host in $(seq 1 40); do echo "$name A 127.0.0.$host"; done ;;
       *) echo "$name A 127.0.0.1" ;;
     esac
@@ -73,7 +73,7 @@ END
   cp "$EXECCRED_ROOT/config/examples/clusterprofile-access-providers.yaml" "$root/profiles.yaml"
 }
 
-# Sets back what cases change: how names are resolved, and whom TLS trusts.
+# Resets what cases change: name resolution, and the CAs that TLS trusts.
 reset_root() {
   local root=$RUNTIME/rootfs
   rm -rf "${root:?}/etc"
@@ -83,10 +83,10 @@ reset_root() {
   cp "$RUNTIME/bundle.crt" "$root/etc/ssl/certs/ca-certificates.crt"
 }
 
-# use_plugin ARCH NAME: it alone is what the root has to run.
+# use_plugin ARCH NAME: makes it the only program in the root.
 use_plugin() { install -m 555 "$EXECCRED_ROOT/dist/$1/$2" "$RUNTIME/rootfs/plugin"; }
 
-# add_program ARCH NAME...: beside it, for a plugin to run.
+# add_program ARCH NAME...: adds programs that a plugin runs.
 add_program() {
   local arch=$1
   shift
@@ -94,7 +94,7 @@ add_program() {
 }
 remove_program() { rm "${@/#/$RUNTIME/rootfs/}"; }
 
-# The namespace lives as long as a pipe to it is open: at the latest until this shell ends.
+# The namespace exists while a pipe to it is open: at the latest until this shell ends.
 start_network() {
   local seconds=20
   rm -f "$RUNTIME/network.pid"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Where CA certificates are looked for, and what is told where none are. Sourced by runtime.sh.
+# Where CA certificates are searched for, and the error if there are none. Sourced by runtime.sh.
 
 # Below the root; docs/ca-certificates.md has the same list.
 BUNDLE_PATHS=(etc/ssl/certs/ca-certificates.crt etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem
@@ -119,13 +119,13 @@ check_roots() {
   check_roots_case "$name: hash links in /etc/ssl/certs" uses_hash_links_in etc/ssl/certs
   check_roots_case "$name: hash links in /etc/pki/tls/certs" uses_hash_links_in etc/pki/tls/certs
   check_roots_case "$name: /etc/ssl/certs is a link" uses_linked_directory
-  check_roots_case "$name: the user's file, where the system has none" uses_given_file
+  check_roots_case "$name: --ca-file, if the system has no CA certificates" uses_given_file
   check_roots_case "$name: no CA certificates: all paths are named" names_all_paths
   check_roots_case "$name: an empty bundle is named" says_no_roots '' "no certificates"
   check_roots_case "$name: a bundle of garbage is named" \
     says_no_roots "$MALFORMED" "no certificates, 1 malformed"
   check_roots_case "$name: a bundle that only root may read is named" cannot_read_bundle
-  check_roots_case "$name: garbage between certificates is passed over" passes_over_garbage
-  check_roots_case "$name: garbage is told of where a CA is missing" tells_of_garbage
-  check_roots_case "$name: SSL_CERT_FILE and its like change nothing" ignores_variables
+  check_roots_case "$name: garbage between certificates is skipped" passes_over_garbage
+  check_roots_case "$name: garbage is reported if a CA is missing" tells_of_garbage
+  check_roots_case "$name: SSL_CERT_FILE and similar variables have no effect" ignores_variables
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Whom the release binaries believe, with a system's whole bundle, and whom OpenSSL's own client
-# does, which loads all of it: the release's OpenSSL has only what TLS needs, so every kind of key and
-# signature is tried. (That a common name is no name is ours alone, and tested in tests/library/http.) Sourced
-# by runtime.sh.
+# Compares the servers that the release binaries trust, with a system's whole bundle, with those that
+# OpenSSL's own client trusts, which loads all of it. The release's OpenSSL has only what TLS needs, so each
+# type of key and signature is tested. (Only execcred ignores common names; tests/library/http tests it.)
+# Sourced by runtime.sh.
 
 TLS_DOMAIN=tls.test
 tls_names=()
@@ -28,8 +28,8 @@ new_ca() {
   cat "$path.crt" >>"$RUNTIME/bundle.crt"
 }
 
-# new_server NAME CA KIND [OPTION...]: one that shows a certificate for NAME.tls.test, unless
-# EXTENSIONS says otherwise. `-` signs it by its own key.
+# new_server NAME CA KIND [OPTION...]: a server with a certificate for NAME.tls.test, unless
+# EXTENSIONS says otherwise. `-` makes it self-signed.
 new_server() {
   local host=$1.$TLS_DOMAIN path=$RUNTIME/tls/$1 signer=(-signkey "$RUNTIME/tls/$1.key") identifier=''
   if [ "$2" != - ]; then
@@ -98,7 +98,7 @@ make_tls_servers() {
   for name in "${tls_names[@]}"; do echo "$name.$TLS_DOMAIN A 127.0.0.1"; done >>"$RUNTIME/zone"
 }
 
-# What OpenSSL's client says by the same rules, with the same bundle loaded whole.
+# The verdict of OpenSSL's client by the same rules, with the same bundle loaded whole.
 openssl_believes() {
   as_root nsenter --target "$NETWORK_PID" --net openssl s_client -connect 127.0.0.1:443 \
     -servername "$1" -verify_hostname "$1" -CAfile "$RUNTIME/bundle.crt" -no-CApath \
@@ -106,7 +106,7 @@ openssl_believes() {
     </dev/null >"$RUNTIME/judge" 2>&1
 }
 
-# Succeeds where both say the same.
+# Succeeds if both give the same verdict.
 agrees_with_openssl() {
   local host=$1.$TLS_DOMAIN
   if openssl_believes "$host"; then
@@ -119,8 +119,8 @@ agrees_with_openssl() {
   fi
 }
 
-# talks_to CODE TEXT OPTION...: to OpenSSL's own server, which knows no more than the options say; its
-# page is no discovery document.
+# talks_to CODE TEXT OPTION...: to OpenSSL's own server, which supports only what the options say. Its
+# page is not a discovery document.
 talks_to() {
   local code=$1 text=$2 server url=https://wildcard.$TLS_DOMAIN:4443 path=$RUNTIME/tls/wildcard.$TLS_DOMAIN.pem
   local log=$RUNTIME/narrow-server status=0
@@ -129,31 +129,31 @@ talks_to() {
   server=$!
   wait_until 20 grep -q ACCEPT "$log" || { cat "$log" && return 1; }
   fails_with "$code" "$text" -- "${FEDERATION[@]}" "--issuer-url=$url" || status=1
-  # Its own verdict does not matter, but a server that nobody came to would be stopped with 124.
+  # Its exit code does not matter, except 124: timeout ended a server without a connection.
   wait "$server" || [ "$?" -ne 124 ] || status=1
   return "$status"
 }
 
-# Groups and suites that the release's OpenSSL, which has no others, shall get along with.
+# The groups and cipher suites that the release's OpenSSL must support.
 check_narrow_servers() {
-  local name="$1 execcred-oidc-federation, confined: a server that only knows" options
+  local name="$1 execcred-oidc-federation, confined: a server that supports only" options
   for options in '-tls1_3 -groups '{X25519,P-256,P-384,P-521} '-tls1_2 -groups '{X25519,P-256,P-384} \
     '-tls1_3 -ciphersuites TLS_'{AES_128_GCM_SHA256,AES_256_GCM_SHA384,CHACHA20_POLY1305_SHA256} \
     '-tls1_2 -cipher ECDHE-ECDSA-'{AES128-GCM-SHA256,AES256-GCM-SHA384,CHACHA20-POLY1305}; do
     # shellcheck disable=SC2086
     check "$name $options" talks_to 1 'is no valid JSON' $options
   done
-  check "$name a group that nobody else has" talks_to 3 'refused TLS: handshake failure' -tls1_3 -groups X448
+  check "$name a group that execcred lacks" talks_to 3 'refused TLS: handshake failure' -tls1_3 -groups X448
 }
 
-# All of one mind would tell nothing.
+# Both verdicts must occur: otherwise the comparison would prove nothing.
 judged_both_ways() { [ "$believed" -gt 15 ] && [ "$refused" -gt 8 ]; }
 
 check_tls() {
-  local name="$1 execcred-oidc-federation, confined: as OpenSSL with the bundle loaded whole"
+  local name="$1 execcred-oidc-federation, confined: same verdict as OpenSSL with the whole bundle"
   local server believed=0 refused=0
   use_plugin "$1" execcred-oidc-federation
   for server in "${tls_names[@]}"; do check "$name: $server" agrees_with_openssl "$server"; done
-  check "$name: $believed believed, $refused refused" judged_both_ways
+  check "$name: $believed trusted, $refused refused" judged_both_ways
   check_narrow_servers "$1"
 }

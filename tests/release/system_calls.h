@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system calls that the release binaries make, in whatever they do and however it ends. The
+// The system calls that the release binaries make, in all their functions and failures. The
 // default seccomp profile of container runtimes, which is Kubernetes' RuntimeDefault (containerd's
-// contrib/seccomp, Docker's moby/profiles), leaves all of them to a process without capabilities.
+// contrib/seccomp, Docker's moby/profiles), allows all of them to a process without capabilities.
 // confined.c stops a program that makes another.
 #pragma once
 
@@ -30,7 +30,7 @@ static const int kSystemCalls[] = {
     SYS_clone, SYS_execve, SYS_wait4, SYS_waitid, SYS_pidfd_open, SYS_pipe2, SYS_dup3, SYS_setpgid,
     SYS_close_range,
 #ifdef __x86_64__
-    // What other architectures have under another name alone.
+    // Calls that other architectures have only under another name.
     SYS_arch_prctl, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_mkdir, SYS_rename,
     SYS_unlink, SYS_poll, SYS_dup2, SYS_vfork,
 #endif

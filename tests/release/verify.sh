@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# scripts/verify accepts what was signed and refuses everything else, and so do the tools whose forms
+# scripts/verify accepts a signed release and refuses everything else. So do the tools whose formats
 # the signatures have: minisign and cosign. Sourced by checks.sh, after tests/e2e/lib/parts.sh.
 
 VERIFY_USERS=(/bin/sh bash 'busybox sh')
@@ -21,8 +21,8 @@ verifies() {
   return 1
 }
 
-# refused WHAT TEXT COMMAND...: a copy of the release in which the command, run there, changed
-# something. Nobody but the key's owner can make new sums.
+# refused WHAT TEXT COMMAND...: a copy of the release that the command, which runs there, has
+# changed. Only the key's owner can sign new sums.
 refused() {
   local what=$1 text=$2 copy=$VERIFY_DIR/changed
   shift 2
@@ -39,10 +39,10 @@ sign_with() { openssl pkeyutl -sign -rawin -inkey "$1" -in SHA256SUMS -out SHA25
 change_and_sign_with() { change_and_sum_again "$1" && sign_with "$2"; }
 replace_by_link() { mv "$1" "$VERIFY_DIR/elsewhere" && ln -s "$VERIFY_DIR/elsewhere" "$1"; }
 swap() { mv "$1" between && mv "$2" "$1" && mv between "$2"; }
-# add_to_sums LINE: as the key's owner could by mistake.
-# Signed anew in all forms, by the key's owner.
+# add_to_sums LINE: as the key's owner could do by mistake.
+# The sums are signed again with the owner's key.
 add_to_sums() { echo "$1" >>SHA256SUMS && sign_with "$VERIFY_DIR/key.pem"; }
-# A second name for a file, of a version that was never published.
+# Renames a file, to a version that was never published.
 rename_in_sums() { mv "$1" "$2" && sed -i "s/$1/$2/" SHA256SUMS; }
 
 make_signed_release() {
@@ -64,7 +64,7 @@ make_signed_release() {
 check_genuine() {
   local first=$1 VERIFY_SHELL
   for VERIFY_SHELL in "${VERIFY_USERS[@]}"; do
-    check "verify: genuine, with $VERIFY_SHELL and no other file" \
+    check "verify: genuine, with $VERIFY_SHELL" \
       verifies 0 'genuine: all ' --key key.pub release
   done
   unset VERIFY_SHELL
@@ -73,8 +73,8 @@ check_genuine() {
   cp "$VERIFY_DIR"/release/{SHA256SUMS,SHA256SUMS.sig,"$first"} "$VERIFY_DIR/part/"
   check "verify: genuine: one file that was downloaded alone" \
     verifies 0 "genuine: $first" --key key.pub part "$first"
-  check "verify: refused: a part that should be all" verifies 1 'refused: ' --key key.pub part
-  check "verify: refused: a file that the release has not" \
+  check "verify: refused: a part, without naming its files" verifies 1 'refused: ' --key key.pub part
+  check "verify: refused: a file that the release does not have" \
     verifies 1 "refused: 'nope'" --key key.pub release nope
 }
 
@@ -85,23 +85,23 @@ check_refused() {
   refused "an empty file" "$first was changed" truncate -s 0 "$first"
   refused "a missing file" "$first is missing" rm "$first"
   refused "a symbolic link to the same bytes" "$first is missing, or not" replace_by_link "$first"
-  refused "a file too many" 'the directory has a file that is not of this release: extra' touch extra
-  refused "a hidden file too many" 'the directory has a file that is not' touch .hidden
-  refused "a folder too many" 'the directory has a file that is not' mkdir folder
-  refused "a file whose name has two lines" 'the directory has a file that is not' \
+  refused "an additional file" 'the directory has a file that is not of this release: extra' touch extra
+  refused "an additional hidden file" 'the directory has a file that is not' touch .hidden
+  refused "an additional folder" 'the directory has a file that is not' mkdir folder
+  refused "an additional file with a line break in its name" 'the directory has a file that is not' \
     touch "$first"$'\n'"$second"
   refused "a changed file with new sums" 'the signature' change_and_sum_again "$first"
   refused "a renamed file with new sums" 'the signature' rename_in_sums "$first" execcred-9.9.9
   refused "a changed file with new sums, signed by another key" 'the signature' \
     change_and_sign_with "$first" "$VERIFY_DIR/other.pem"
-  refused "sums that lack a line" 'the signature' sed -i 2d SHA256SUMS
+  refused "sums without one line" 'the signature' sed -i 2d SHA256SUMS
   refused "no sums" 'SHA256SUMS is missing' rm SHA256SUMS
   refused "no signature" 'SHA256SUMS.sig is missing' rm SHA256SUMS.sig
   refused "an empty signature" 'the signature' truncate -s 0 SHA256SUMS.sig
   refused "a changed signature" 'the signature' dd if=/dev/zero of=SHA256SUMS.sig bs=1 count=8 \
     conv=notrunc status=none
   refused "half a signature" 'the signature' truncate -s 32 SHA256SUMS.sig
-  refused "a signed sum of a file elsewhere" 'SHA256SUMS has a line' \
+  refused "a signed sum of a file in another folder" 'SHA256SUMS has a line' \
     add_to_sums "$(printf '%064d' 0)  ../key.pem"
   refused "two signed sums of one file" 'SHA256SUMS names a file twice' \
     add_to_sums "$(printf '%064d' 0)  $first"
@@ -110,19 +110,19 @@ check_refused() {
 
 check_usage() {
   check "verify: exit code 2: no key" verifies 2 'error: --key is missing' release
-  check "verify: exit code 2: no such key" verifies 2 "error: cannot read the key 'no.pub'" \
+  check "verify: exit code 2: a missing key file" verifies 2 "error: cannot read the key 'no.pub'" \
     --key no.pub release
-  check "verify: exit code 2: a key of another kind" verifies 2 "error: 'ed448.pub' is not an Ed25519" \
+  check "verify: exit code 2: a key of another type" verifies 2 "error: 'ed448.pub' is not an Ed25519" \
     --key ed448.pub release
   check "verify: exit code 2: a private key" verifies 2 "error: 'key.pem' is not" --key key.pem release
   check "verify: exit code 2: no directory" verifies 2 'error: the release' --key key.pub
-  check "verify: exit code 2: no such directory" verifies 2 "error: no directory 'no'" \
+  check "verify: exit code 2: a missing directory" verifies 2 "error: no directory 'no'" \
     --key key.pub no
   check "verify: exit code 2: an unknown option" verifies 2 "error: unknown option '--force'" \
     --force --key key.pub release
 }
 
-# In the middle of the signature, and to another letter whatever it was.
+# Changes a letter in the middle of the signature.
 change_one_letter() {
   awk 'NR == 2 {
     letter = substr($0, 41, 1) == "A" ? "B" : "A"
@@ -131,7 +131,7 @@ change_one_letter() {
   cp "$VERIFY_DIR/letter" "$1"
 }
 
-# With a key in minisign's form, the same script has minisign check the other signature.
+# With a key in minisign's format, the same script runs minisign to check the other signature.
 check_minisign() {
   local change
   check "verify: genuine, by minisign" verifies 0 'genuine: all ' --key key.minisign release
@@ -140,7 +140,7 @@ check_minisign() {
   for change in "changed sums:sed -i 2d SHA256SUMS" \
     "a changed signature:change_one_letter SHA256SUMS.minisig" \
     "a changed trusted comment:sed -i 3s/SHA256SUMS/SHA512SUMS/ SHA256SUMS.minisig" \
-    "another form:cp SHA256SUMS.sig SHA256SUMS.minisig"; do
+    "another format:cp SHA256SUMS.sig SHA256SUMS.minisig"; do
     rm -rf "$VERIFY_DIR/changed"
     cp -a "$VERIFY_DIR/release" "$VERIFY_DIR/changed"
     # shellcheck disable=SC2086
@@ -159,7 +159,7 @@ refused_without_minisig() {
     verifies 1 'refused: SHA256SUMS.minisig is missing' --key key.minisign changed
 }
 
-# Building cosign takes minutes, so it is only done where it is asked for; once built, it is kept.
+# Building cosign takes minutes, so it is built only on request. Once built, it is kept.
 find_cosign() {
   local module=../release/cosign version
   version=$(module_version "$EXECCRED_ROOT/tests/release/cosign/go.mod" github.com/sigstore/cosign/v2)
@@ -169,7 +169,7 @@ find_cosign() {
 }
 COSIGN_PACKAGE=github.com/sigstore/cosign/v2/cmd/cosign
 
-# cosign ARGUMENT...: no transparency log: none is asked in a build that anybody can repeat.
+# cosign ARGUMENT...: without a transparency log, because a reproducible build uses none.
 cosign() {
   env -i "HOME=$VERIFY_DIR" "$COSIGN" "$@" --insecure-ignore-tlog=true >"$VERIFY_DIR/cosign.log" 2>&1
 }

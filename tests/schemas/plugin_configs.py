@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each plugin's spec.cluster.config may hold: configs that are good and bad, and what the
-plugin itself makes of one.
+"""What each plugin's spec.cluster.config may hold: good and bad configs, and functions that run the
+plugin with a config.
 
-A plugin "takes" a config that does not make it end with 2, usage or configuration. Each is run in
-such a way that it then ends without asking anybody.
+A plugin "takes" a config if it does not end with 2, which is a usage or configuration error. Each
+plugin is run so that it then ends without a request to any server that exists.
 """
 import base64
 import json
@@ -18,19 +18,19 @@ class Disagreement(Exception):
 
 
 def is_taken(ran, config, *others):
-    """`others` are the exit codes that an accepted config ends with here."""
+    """`others` are the exit codes with which the plugin ends here if it accepts the config."""
     if ran.returncode != 2 and ran.returncode not in others:
         raise Disagreement(f"{config} ends with {ran.returncode}: {ran.stderr}")
     return ran.returncode != 2
 
 
 def given(config):
-    """The fields of the config that count: null and "" are as if they were not there."""
+    """The fields of the config that have a value: null and "" count as missing."""
     return {name for name, value in (config or {}).items() if value not in (None, "")}
 
 
 def token_file_takes(config):
-    """Whether execcred-token-file takes the config: told by its exit code, run with a token."""
+    """Whether execcred-token-file takes the config, by its exit code. It is run with a token."""
     with tempfile.TemporaryDirectory() as folder:
         for cluster in ("spoke-1", "a.b"):
             os.makedirs(os.path.join(folder, cluster))
@@ -42,7 +42,7 @@ def token_file_takes(config):
     return is_taken(ran, config, 0, 1)
 
 
-# Nothing listens there, so what is not refused ends with 1, refused by a rule, or 3.
+# Nothing listens there. So the plugin ends with 1 (refused by a rule) or 3 if it takes the config.
 NO_HUB = {
     "apiVersion": "v1", "kind": "Config", "current-context": "hub",
     "clusters": [{"name": "hub", "cluster": {"server": "https://127.0.0.1:1"}}],
@@ -53,7 +53,7 @@ NO_HUB = {
 
 
 def static_secret_takes(config):
-    """Whether the convention that reads the config's fields does."""
+    """Whether execcred-static-secret takes it, by the convention that reads its fields."""
     fields = given(config)
     convention = ("token-secretreader" if fields & {"secretName", "secretNamespace"} else
                   "kubeconfig-secretreader" if fields & {"name", "namespace", "key", "context"} else
@@ -76,8 +76,8 @@ def static_secret_takes(config):
 
 
 def oidc_federation_takes(config):
-    """Whether execcred-oidc-federation does, told by its exit code, run with a token of its own. A
-    client ID counts where there is a token server, which does not answer."""
+    """Whether execcred-oidc-federation takes it, by its exit code. It is run with a token. A client
+    ID needs a token server, so then it is run with one that does not answer."""
     if "clientId" in config:
         ran = run("execcred-oidc-federation", "--flow=client-credentials", "--no-cache",
                   "--token-url=https://127.0.0.1:1/", "--timeout=1s", "--allow-client-id=x",
@@ -93,7 +93,7 @@ def oidc_federation_takes(config):
 
 
 def azure_takes(config):
-    """Whether execcred-azure does, told by its exit code: an expired token is what it ends with."""
+    """Whether execcred-azure takes it, by its exit code. It is run with an expired token."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "token")
         with open(path, "w", encoding="utf-8") as file:
@@ -112,7 +112,7 @@ POOL = "projects/123456/locations/global/workloadIdentityPools/pool-1/providers/
 
 
 def google_takes(config):
-    """With a workload's token that has ended, so that nothing is exchanged."""
+    """Whether execcred-google takes it. Its token has expired, so that nothing is exchanged."""
     with tempfile.TemporaryDirectory() as folder:
         subject, path = os.path.join(folder, "token"), os.path.join(folder, "credentials.json")
         with open(subject, "w", encoding="utf-8") as file:
@@ -130,8 +130,9 @@ def google_takes(config):
 
 
 def aws_takes(config):
-    """With keys in the environment, which sign without asking anybody, or ask an STS that does not
-    answer for a role. The cluster's name stands in the arguments where the config has none."""
+    """Whether execcred-aws takes it. With keys in the environment it signs without a request. For a
+    role, it calls an STS that does not answer. Without a cluster name in the config, the arguments
+    have one."""
     fields = given(config)
     named = [] if fields & {"clusterId", "clusterName"} else ["--cluster-id=a"]
     ran = run("execcred-aws", "--exec-info=-", "--no-cache", "--timeout=1s",
@@ -142,7 +143,8 @@ def aws_takes(config):
 
 
 def bootstrap_takes(config):
-    """With an inner plugin that fails. Any CA will do: nobody is asked."""
+    """Whether execcred-bootstrap takes it. The inner plugin fails, so there is no request, and any
+    CA will do."""
     document = json.loads(exec_info(config))
     authority = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
     document["spec"]["cluster"]["certificate-authority-data"] = base64.b64encode(
@@ -154,7 +156,7 @@ def bootstrap_takes(config):
 
 
 def spiffe_takes(config):
-    """Without an agent."""
+    """Whether execcred-spiffe takes it. There is no SPIFFE agent."""
     audience = [] if "audience" in given(config) else ["--audience=x"]
     with tempfile.TemporaryDirectory() as folder:
         ran = run("execcred-spiffe", "--type=jwt", "--allow-audience=any", "--exec-info=-",

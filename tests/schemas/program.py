@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs under test, and what they are given."""
+"""Runs the programs under test, and makes their inputs."""
 import base64
 import json
 import os
@@ -24,7 +24,7 @@ def exec_info(config):
 
 
 def token_of(seconds):
-    """A JWT that ends in so many seconds."""
+    """A JWT that expires in this many seconds."""
     parts = [{"alg": "RS256"}, {"aud": ["x"], "exp": int(time.time()) + seconds}, {}]
     return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
                     for part in parts)

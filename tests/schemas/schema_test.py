@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON Schemas of config/schemas, put to a validator, and to the programs they describe.
+"""Tests the JSON Schemas of config/schemas with a validator, and with the programs they describe.
 
 schema_test.py SOURCE BIN: every example of config/ is valid; every bad document is refused by the
 schema and by the program; the schema of a plugin's config names the options of its --help.
@@ -15,7 +15,7 @@ import tempfile
 
 import jsonschema
 
-sys.dont_write_bytecode = True  # nothing of a test's stays in the sources
+sys.dont_write_bytecode = True  # a test leaves no files in the sources
 
 from plugin_configs import PLUGINS, Disagreement
 from program import run
@@ -26,7 +26,7 @@ SCRATCH = tempfile.TemporaryDirectory()
 
 
 def copy_of_config():
-    """Because a checkout may be writable by its group, and such mappings are refused."""
+    """A checkout may be writable by its group, and such mappings are refused. So copy config/."""
     copied = os.path.join(SCRATCH.name, "config")
     for folder, _, names in os.walk(os.path.join(SOURCE, "config")):
         inside = os.path.join(copied, os.path.relpath(folder, os.path.join(SOURCE, "config")))
@@ -64,7 +64,7 @@ def camel_case(dashed):
 
 
 def changed(document, path, value):
-    """A copy with another value at the path; Ellipsis removes what stands there."""
+    """A copy with another value at the path. Ellipsis removes the old value."""
     copied = copy.deepcopy(document)
     place = copied
     for step in path[:-1]:
@@ -120,7 +120,7 @@ def check_mapping():
         document = changed(mapping, path, value)
         check(not validator.is_valid(document), f"refused: {path} = {value!r}")
         linted = run("execcred", "lint", "--no-files", "-", text=json.dumps(document))
-        # Without providers nothing tells that it is a mapping.
+        # Without providers, lint cannot know that it is a mapping.
         is_told = linted.returncode == 1 or (path == ["providers"] and value is ...)
         check(is_told, f"lint refuses {path} = {value!r}: {linted.stdout}")
     for unknown in (["version"], entry + ["PROFILESOURCEDCLIARGSPOLICY"], execs + ["arguments"]):
@@ -137,7 +137,7 @@ def check_fields(validator, plugin, takes, good, bad):
         check(not validator.is_valid(config), f"{plugin}: refused: {config}")
         check(not takes(config), f"{plugin} refuses {config}")
     if "properties" not in validator.schema:
-        return  # no field is the plugin's
+        return  # the plugin has no fields
     usage = run(plugin, "--help").stdout
     options = {camel_case(name)
                for name in re.findall(r"^  (?:-\w, )?--([a-z][a-z-]*)", usage, re.MULTILINE)}
@@ -161,7 +161,7 @@ def check_plugin(plugin, takes, examples, good, bad):
 
 
 def check_examples(validator, examples):
-    """A folder for each: a mapping, and a ClusterProfile for it."""
+    """Each example is a folder with a mapping and a ClusterProfile for it."""
     mappings = load("clusterprofile-provider-file.schema.json")
     for name in sorted(os.listdir(examples)):
         folder = os.path.join(examples, name)
@@ -183,7 +183,7 @@ def check_example(validator, mapping, profile):
 
 
 def check_doctor():
-    """The document of a cluster that nothing answers for, and of two that cannot be examined."""
+    """doctor's document for a cluster without a token, and for two that cannot be examined."""
     validator = load("doctor.schema.json")
     plugin = os.path.join(BIN, "execcred-token-file")
     mapping = os.path.join(SCRATCH.name, "doctor-mapping.json")

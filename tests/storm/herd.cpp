@@ -71,7 +71,7 @@ class Herd {
     }
   }
 
-  // All processes are there before any of them runs the plugin.
+  // All processes exist before any of them runs the plugin.
   HerdResult release() {
     std::array<int, 2> gate = {};
     if (pipe2(gate.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
@@ -123,7 +123,7 @@ class Herd {
             .body = plan_.reply_body.empty() ? posted_ : plan_.reply_body};
   }
 
-  // In a process of its own, which is the plugin's client.
+  // Runs in its own process, which is the plugin's client.
   int run(int number, int gate) {
     const pid_t child = fork();
     if (child == 0) exec_plugin(number, gate);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many processes of a plugin that start at once, each as the child of a client of its own, with a
+// Many processes of a plugin that start at once, each as the child of its own client, with a
 // server on loopback that answers when all of them run.
 #pragma once
 
@@ -25,22 +25,22 @@ struct HerdCommand {
 struct HerdPlan {
   std::string plugin = {};  // its path
   int size = 0;             // processes
-  // What each is started with, beside a cache in `directory`.
+  // The arguments and variables of each, in addition to a cache in `directory`.
   std::function<HerdCommand(const HerdServer&)> command = {};
   int reply_status = 200;                // to a POST
-  std::string reply_body = {};           // likewise; empty: what was posted, which a GET gets too
+  std::string reply_body = {};           // likewise; empty: the posted body, also for a GET
   std::filesystem::path directory = {};  // empty: for the cache and the processes' output
 };
 
 struct HerdResult {
   std::vector<int> exit_codes = {};      // one for each process
-  std::vector<std::string> tokens = {};  // what they printed, each different one once
-  // When the POSTs came, from the release on.
+  std::vector<std::string> tokens = {};  // their different outputs
+  // The times of the POSTs, from the start of the herd.
   std::vector<std::chrono::duration<double>> calls = {};
   std::chrono::duration<double> elapsed = {};
 };
 
-// Throws std::runtime_error where the processes or the server cannot be started.
+// Throws std::runtime_error if the processes or the server cannot be started.
 HerdResult release_herd(const HerdPlan& plan);
 
 }  // namespace execcred::test

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr int kThreads = 16;
 constexpr auto kLifetime = 1h;
-// A refresh window of such a credential is 5 minutes, and up to their fifth.
+// The refresh window of such a credential is 5 minutes, plus up to a fifth.
 constexpr auto kBeforeEveryWindow = kLifetime - 6min - 5s;
 constexpr auto kWithinEveryWindow = kLifetime - 5min + 5s;
 
@@ -30,7 +30,7 @@ class SetClock final : public Clock {
   void set(TimePoint now) { now_ = now; }
 
  private:
-  // It never is ahead of the file system's: what others are about to write would look forgotten.
+  // Never ahead of the file system's clock: files that others are writing would look abandoned.
   TimePoint now_ = SystemClock().now() - kLifetime;
 };
 

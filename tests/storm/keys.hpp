@@ -14,8 +14,8 @@ struct KeysResult {
   int busiest_second = 0;  // refreshes in it
 };
 
-// Credentials of an hour that are all made in the same second, by 16 threads, and then asked for
-// each second by a clock that is set.
+// Credentials for an hour, which 16 threads all create in the same second, and then request in
+// each second of a simulated clock.
 KeysResult count_refreshes(int count, const std::filesystem::path& cache);
 
 }  // namespace execcred::test

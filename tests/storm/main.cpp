@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-storm DIRECTORY [PROCESSES]: what a fleet that starts at once costs its identity
-// provider, and the cluster that execcred-bootstrap asks. DIRECTORY has our programs. Prints a line
-// for each figure, "ok" or "not ok", and how many were each.
+// execcred-storm DIRECTORY [PROCESSES]: how many calls a fleet that starts at once makes to its
+// identity provider, and to the cluster of execcred-bootstrap. DIRECTORY has execcred's programs.
+// Prints a line for each figure, "ok" or "not ok", and the numbers of both.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -27,7 +27,7 @@ namespace {
 // The windows of a provider's failures, by docs/cache.md.
 constexpr double kPermanentWindow = 10;
 constexpr double kFirstWindow = 2;
-// Of a thousand that are refreshed within a minute of jitter, 17 in the mean second.
+// 1,000 keys with a minute of jitter: 17 refreshes in an average second.
 constexpr int kBusiestSecondOf1000 = 40;
 
 class Report {
@@ -58,7 +58,7 @@ int count(const std::vector<int>& codes, int wanted) {
   return found;
 }
 
-// The most calls that any window had: each call opens one, and a doubling one's next is twice as
+// The most calls in any window. A call opens a window; if windows double, the next one is twice as
 // long.
 int calls_per_window(const HerdResult& herd, double window, bool is_doubling) {
   int most = herd.calls.empty() ? 0 : 1;
@@ -119,7 +119,7 @@ void failing_provider(const std::string& plugin, int size, int status, Report& r
                 calls_per_window(herd, is_down ? kFirstWindow : kPermanentWindow, is_down), 1, 1);
 }
 
-// Each of them asks the cluster, with the token of execcred-token-file.
+// Each process asks the cluster, with the token of execcred-token-file.
 HerdCommand bootstrap(const HerdServer& server, const std::string& programs,
                       const std::vector<std::string>& arguments) {
   const std::string token = file_of(server, "token", "the-token");
@@ -164,7 +164,7 @@ void service_account_token(const std::string& programs, int size, Report& report
   report.figure("TokenRequests", static_cast<int>(herd.calls.size()), 1, 1);
 }
 
-// Nobody approves, so each of them waits to its end.
+// Nobody approves the request, so each process waits until its timeout.
 void signing_request(const std::string& programs, int size, Report& report) {
   const TempDir directory;
   const HerdResult herd = release_herd(

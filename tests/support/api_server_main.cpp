@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// loopback-api-server: stands in for a kube-apiserver where none can be built, as in scripts/demo.
+// loopback-api-server: replaces a kube-apiserver where none can be built, as in scripts/demo.
 //
-// It listens on 127.0.0.1 and a free port with a certificate of its own making, and runs until
-// SIGTERM, SIGINT or its parent's end. What it can answer is in kubernetes_api.hpp.
+// It listens on 127.0.0.1 and a free port with a certificate that it makes itself. It runs until
+// SIGTERM, SIGINT or the end of its parent process. kubernetes_api.hpp describes its answers.
 
 #include <cstdio>
 #include <cstdlib>

@@ -13,7 +13,7 @@ std::string in_upper_case(std::string text) {
   return text;
 }
 
-// Characters that look like the last one, encode it, or are invisible.
+// Texts that look like `good`, encode a part of it, or have invisible characters.
 Texts look_alikes(const std::string& good) {
   const std::string stem = good.substr(0, good.size() - 1);
   return {stem + "\u0430",  stem + "\uff41", stem + "\u0131",   stem + "%61",     stem + "%2561",
@@ -83,7 +83,7 @@ std::vector<ChoiceEscape> choice_escapes(const std::string& good, const std::str
   }
   const std::string quoted = blackbox::json_string(good);
   const std::string open = quoted.substr(0, quoted.size() - 1);
-  // A NUL has no form as an argument.
+  // An argument cannot contain a NUL.
   for (const std::string& json :
        {open + R"(\u0000")", open + R"(\u0000x")", R"("\u0000)" + good + "\"", "[" + quoted + "]",
         "[" + quoted + R"(,"x"])", "[[" + quoted + "]]", R"({"value":)" + quoted + "}",

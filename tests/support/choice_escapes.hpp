@@ -12,15 +12,15 @@ namespace execcred::test {
 
 struct ChoiceEscape {
   std::string json = {};      // of spec.cluster.config
-  std::string argument = {};  // behind the boundary; empty: it has no such form
+  std::string argument = {};  // behind the boundary; empty: not possible as an argument
 };
 
-// Of the identity `good`, to which the patterns "good" and "prefix*" lead, and of `others`: what
-// each plugin adds.
+// Attempts made from the identity `good`, which the patterns "good" and "prefix*" allow, and from
+// `others`, which each plugin adds.
 std::vector<ChoiceEscape> choice_escapes(const std::string& good, const std::string& prefix,
                                          const Texts& others);
 
-// Why the outcome is no refusal (exit code 1 or 2) that names the field or flag; "" if it is.
+// Empty if the outcome is a refusal (exit code 1 or 2) that names the field or flag, else why not.
 std::string problem_of_escape(const Outcome& outcome, const std::string& name);
 
 }  // namespace execcred::test

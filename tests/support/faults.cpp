@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded into a program under test: lets one call of the C library fail, the Nth of its name, or
-// with 0 each.
+// Preloaded into a program under test. It makes one call of the C library fail: the Nth call of its
+// name, or each call if N is 0.
 //
 //   LD_PRELOAD=…/libfaults.so FAULT=poll:12:3:/tmp/mark program
 //
-// is the third poll, with ENOMEM. A process whose call fails adds a line to the file at the end of
-// FAULT: its number, and "in main" or "before main", whose first act is to look whether standard
-// input is open. In the place of an error, -1 leaves the call one byte to read or write, -2 half of
-// what it asks for, and -3 nothing, which for a call that reads is the end. With "clock" that place
-// has the seconds by which the time of day is moved from the Nth look at it on; times of files are
-// not. "clockfile:0:0:/tmp/seconds" takes them from the file, each time anew.
+// makes the third poll fail with error 12, ENOMEM. A process whose call fails adds a line to the
+// file at the end of FAULT: its process ID, and "in main" or "before main". main first checks
+// that standard input is open. Instead of an error, -1 limits a read or write to one byte, -2 to
+// half of its size, and -3 to nothing, which is the end for a read. With the name "clock" it is the
+// seconds by which the time of day is moved from the Nth query on; times of files are not moved.
+// "clockfile:0:0:/tmp/seconds" reads the seconds from the file at each query.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -53,7 +53,7 @@ std::atomic<bool> is_in_main = false;
   }
 }
 
-// The system's own calls: those of the library may be the ones that fail.
+// Uses system calls that do not go through the functions below, because those may be made to fail.
 void leave_mark() {
   char line[40] = {};
   const int size = std::snprintf(line, sizeof line, "%d %s main\n", static_cast<int>(getpid()),
@@ -82,7 +82,7 @@ long seconds_in_file() {
   return size > 0 ? std::strtol(text, nullptr, 10) : 0;
 }
 
-// By how many seconds the time of day is moved now.
+// The seconds by which the time of day is moved now.
 long clock_offset() {
   if (std::strcmp(fault.call, "clockfile") == 0) return seconds_in_file();
   if (std::strcmp(fault.call, "clock") != 0) return 0;
@@ -112,7 +112,7 @@ std::size_t shortened(const char* call, int descriptor, std::size_t size) {
 
 constexpr int kMostParts = 1024;  // IOV_MAX
 
-// The parts that have the first bytes of those that were asked for.
+// The parts of a call, shortened to their first bytes if the fault says so.
 class Parts {
  public:
   Parts(const char* call, int descriptor, const iovec* parts, std::size_t count) : parts_(parts) {
@@ -146,7 +146,7 @@ Function next(const char* name) {
 
 }  // namespace
 
-// Each is called as often as the C library's own; a missing one is looked up once.
+// Passes a call on to the C library's function of this name, which is looked up once.
 #define PASS_ON(name, failure, ...)                       \
   static const auto kNext = next<decltype(&name)>(#name); \
   return fails(#name) ? (failure) : kNext(__VA_ARGS__)
@@ -240,7 +240,7 @@ int fcntl(int file, int command, ...) {
   return kNext(file, command, argument);
 }
 
-// dlsym allocates: the C library's own are called by the names that it exports for that.
+// dlsym allocates memory, so these functions of the C library are called by their exported names.
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
 void* __libc_realloc(void* memory, std::size_t size);

@@ -24,7 +24,7 @@
 namespace execcred::test {
 namespace {
 
-constexpr std::uint16_t kInitialWindowSize = 4;  // its number among the settings
+constexpr std::uint16_t kInitialWindowSize = 4;  // its identifier in SETTINGS
 constexpr std::size_t kMaxFrame = 16384;
 
 void require_system(bool succeeded, const char* action) {
@@ -244,7 +244,7 @@ void FrameServer::serve(int descriptor, std::size_t number) {
   } catch (const std::exception& error) {
     std::fprintf(stderr, "frame server: connection %zu: %s\n", number, error.what());
   }
-  // The destructor closes it, so that its number is not given to another connection meanwhile.
+  // The destructor closes the descriptor, so that no other connection gets its number before.
   shutdown(descriptor, SHUT_RDWR);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server of HTTP/2 without TLS that says frame by frame what a test tells it to, on a Unix socket
-// or on loopback, and keeps what its clients said. A thread for each connection.
+// An HTTP/2 server without TLS that sends exactly the frames of a test, on a Unix socket or on
+// loopback, and records what its clients send. Each connection has a thread.
 //
 //   FrameServer server([](FrameServer::Connection& connection) {
 //     if (connection.read_call()) connection.write(h2::settings() + h2::goaway(0, h2::kNoError));
@@ -25,7 +25,7 @@
 
 namespace execcred::test {
 
-// A Unix socket that any user may connect to. It gets its name only after it listens, so that a
+// A Unix socket that any user may connect to. Its path appears only after it listens, so that a
 // client that finds it can connect. Throws std::runtime_error.
 int listen_at(const std::string& path);
 
@@ -36,7 +36,7 @@ class FrameServer {
     bool is_ipv6 = false;
   };
 
-  // The data of one connection's client.
+  // What the client of one connection has sent.
   struct Visit {
     std::chrono::steady_clock::time_point at = {};
     pid_t pid = 0;  // of a Unix socket's client
@@ -45,9 +45,9 @@ class FrameServer {
     GrpcCall call = {};
     bool has_gone = false;
 
-    // Frames of this type; those of SETTINGS and PING that only acknowledge do not count.
+    // The number of frames of this type, without acknowledgements of SETTINGS and PING.
     std::size_t count(h2::Type type) const;
-    // Whether it reset its stream with this code.
+    // Whether the client reset its stream with this code.
     bool was_reset_with(std::uint32_t code) const;
   };
 
@@ -56,25 +56,25 @@ class FrameServer {
     Connection(FrameServer& server, int descriptor, std::size_t number)
         : server_(server), descriptor_(descriptor), number_(number) {}
 
-    std::size_t number() const { return number_; }  // from 0, as they were accepted
-    // The next frame; nullopt when the client has gone.
+    std::size_t number() const { return number_; }  // from 0, in the order of acceptance
+    // The next frame; nullopt if the client has disconnected.
     std::optional<h2::Frame> read();
-    // Until the client's call is there as a whole; false when it goes before.
+    // Reads until the client's call is complete; false if the client disconnects before.
     bool read_call();
     const GrpcCall& call() const { return reader_.call(); }
 
-    // False when the client has gone.
+    // False if the client has disconnected.
     bool write(std::string_view bytes);
-    // Each byte by itself: the next only after the client has taken the one before.
+    // Writes each byte alone, and the next one only after the client has read it.
     bool write_bytewise(std::string_view bytes);
-    // DATA frames as the client's windows allow.
+    // Writes DATA frames as the client's flow-control windows allow.
     bool write_within_windows(std::string_view bytes);
 
-    // Until the client has gone, reading all that it says.
+    // Reads until the client has disconnected.
     void wait_for_close();
-    // The same, reading nothing.
+    // Waits until the client has disconnected, without reading.
     void wait_unread() const;
-    // From now on the client's writes fail; it can still read.
+    // After this the client's writes fail; it can still read.
     void stop_reading() const;
     // Ends the connection: the client reads what was written, then the end.
     void cut() const;
@@ -95,7 +95,7 @@ class FrameServer {
   // An exception ends the connection.
   using Handler = std::function<void(Connection&)>;
 
-  // Listens when it returns. Throws std::runtime_error when it cannot.
+  // Listens when it returns. Throws std::runtime_error if it cannot.
   FrameServer(Handler handler, Address address);
   ~FrameServer();
   FrameServer(const FrameServer&) = delete;
@@ -123,8 +123,8 @@ class FrameServer {
   std::uint16_t port_ = 0;
   int listener_ = -1;
   mutable std::mutex mutex_;
-  std::vector<Visit> visits_;  // under mutex_
-  std::vector<Open> open_;     // the acceptor's until it has ended
+  std::vector<Visit> visits_;  // guarded by mutex_
+  std::vector<Open> open_;     // used only by the acceptor until it has ended
   std::thread acceptor_;
 };
 

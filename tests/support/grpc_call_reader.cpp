@@ -17,7 +17,7 @@ std::uint32_t number_at(std::string_view bytes, std::size_t at, std::size_t size
   return value;
 }
 
-// The payload without padding and without the priority of HEADERS.
+// The payload without the padding, and without the priority in HEADERS.
 std::string_view content_of(const h2::Frame& frame) {
   std::string_view content = frame.payload;
   if ((frame.flags & h2::kPadded) != 0 && !content.empty()) {
@@ -30,7 +30,7 @@ std::string_view content_of(const h2::Frame& frame) {
 
 }  // namespace
 
-// The one thing that is nghttp2's here: clients compress texts by Huffman's code.
+// nghttp2 is used only to decode headers, because clients compress texts with a Huffman code.
 struct GrpcCallReader::Inflater {
   Inflater() {
     if (nghttp2_hd_inflate_new(&handle) != 0) throw std::bad_alloc();

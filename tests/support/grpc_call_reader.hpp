@@ -15,14 +15,14 @@ namespace execcred::test {
 
 struct GrpcCall {
   std::uint32_t stream = 0;
-  h2::Fields fields = {};  // as they came
+  h2::Fields fields = {};  // in the received order
   std::string body = {};
   std::size_t header_frames = 0;  // a second request would be one more
   std::size_t data_frames = 0;
   bool is_complete = false;  // its last frame ended the stream
 
   std::string path() const { return h2::field(fields, ":path"); }
-  // The bytes of the only message; "(malformed)" where gRPC's head says something else.
+  // The bytes of the only message; "(malformed)" if the gRPC header does not fit them.
   std::string message() const;
 };
 
@@ -34,7 +34,7 @@ class GrpcCallReader {
   GrpcCallReader& operator=(const GrpcCallReader&) = delete;
 
   void feed(std::string_view bytes) { buffer_.append(bytes); }
-  // The next frame that is there as a whole. Throws std::runtime_error for what is no HTTP/2.
+  // The next complete frame. Throws std::runtime_error if the bytes are not HTTP/2.
   std::optional<h2::Frame> next();
 
   bool has_preface() const { return has_preface_; }

@@ -17,7 +17,7 @@ std::string big_endian(std::uint64_t value, unsigned bytes) {
 std::string block(const Fields& fields, unsigned bits, std::uint8_t first) {
   std::string bytes;
   for (const auto& [name, value] : fields) {
-    // Index 0: the name follows as text. The texts' first bit, Huffman, is clear.
+    // Index 0: the name follows as a text. The first bit of each text is 0, for no Huffman code.
     bytes += hpack_number(0, bits, first);
     bytes += hpack_number(name.size(), 7, 0) + name;
     bytes += hpack_number(value.size(), 7, 0) + value;

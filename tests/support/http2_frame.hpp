@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/2 frames and gRPC's messages in them (RFC 9113, RFC 7541), put together byte by byte so that
-// a test can say what no library of HTTP/2 would. Nothing is checked: wrong frames are the purpose.
+// HTTP/2 frames and the gRPC messages in them (RFC 9113, RFC 7541), made byte by byte so that a
+// test can send what no HTTP/2 library would send. Nothing is checked: wrong frames are possible.
 #pragma once
 
 #include <cstdint>
@@ -53,14 +53,14 @@ std::string number16(std::uint16_t value);  // big-endian, as in all of HTTP/2
 std::string number32(std::uint32_t value);
 
 std::string frame(Type type, std::uint8_t flags, std::uint32_t stream, std::string_view payload);
-// The head of a frame of this length, with nothing behind it.
+// The header of a frame of this length, without the payload.
 std::string frame_head(std::size_t length, Type type, std::uint8_t flags, std::uint32_t stream);
 
 // HPACK: literals, neither indexed nor compressed.
 std::string header_block(const Fields& fields);
-// The same, each put into the dynamic table.
+// The same, but each field is added to the dynamic table.
 std::string indexed_block(const Fields& fields);
-// HPACK's integer after `bits` bits of a first byte that has `first` above them.
+// An HPACK integer in the lower `bits` bits of the first byte. `first` has the bits above them.
 std::string hpack_number(std::size_t value, unsigned bits, std::uint8_t first);
 
 std::string settings(const std::vector<std::pair<std::uint16_t, std::uint32_t>>& values = {});
@@ -72,10 +72,10 @@ std::string window_update(std::uint32_t stream, std::uint32_t increment);
 
 // In one frame.
 std::string headers(std::uint32_t stream, const Fields& fields, bool ends_stream = false);
-// In frames of at most 16384 bytes; one without bytes where there are none.
+// In frames of at most 16384 bytes; one empty frame if there are no bytes.
 std::string data(std::uint32_t stream, std::string_view bytes, bool ends_stream = false);
 
-// gRPC's message: a flag, its length, its bytes.
+// A gRPC message: a flag, its length, its bytes.
 std::string message(std::string_view bytes, char flag = 0);
 std::string message_head(std::uint32_t length, char flag = 0);
 

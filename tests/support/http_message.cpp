@@ -157,7 +157,7 @@ std::string_view reason_phrase(int status) {
     case 505:
       return "HTTP Version Not Supported";
     default:
-      return "";  // RFC 9112 lets the phrase be empty; clients go by the number
+      return "";  // RFC 9112 allows an empty phrase; clients use the number
   }
 }
 

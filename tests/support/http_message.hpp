@@ -44,7 +44,7 @@ struct HttpResponse {
   std::string body = {};
 };
 
-// A request that gets no handler, but this status.
+// A request that is answered with this status and reaches no handler.
 class HttpRefusal : public std::runtime_error {
  public:
   HttpRefusal(int status, const std::string& reason)
@@ -68,7 +68,7 @@ using ReadBytes = std::function<std::size_t(std::span<char>)>;
 // Throws HttpRefusal or PeerGone.
 HttpRequest read_request(const ReadBytes& read_bytes);
 
-// Adds Content-Length (unless the response brings its own, true or not) and "Connection: close".
+// Adds Content-Length (unless the response has its own, right or wrong) and "Connection: close".
 std::string to_wire(const HttpResponse& response);
 
 }  // namespace execcred::test

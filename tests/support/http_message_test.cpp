@@ -47,7 +47,7 @@ TEST_CASE("read_request: the pieces in which a request arrives do not matter") {
   }
 }
 
-TEST_CASE("read_request: what is malformed or too large is refused with the fitting status") {
+TEST_CASE("read_request: a malformed or too large request is refused with a fitting status") {
   struct Case {
     std::string text;
     int status;
@@ -87,7 +87,7 @@ TEST_CASE("read_request: a client that stops in the middle is gone, not refused"
   CHECK_THROWS_AS(read_in_pieces("GET / HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf", 8), PeerGone);
 }
 
-TEST_CASE("to_wire: adds the length, but lets a test lie about it") {
+TEST_CASE("to_wire: adds Content-Length, unless the test sets one, which may be wrong") {
   CHECK(to_wire({.status = 200, .headers = {"A: b"}, .body = "xyz"}) ==
         "HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 3\r\nConnection: close\r\n\r\nxyz");
   CHECK(to_wire({.status = 299, .headers = {"content-length: 9"}, .body = "xyz"}) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and certificates of every sort, made afresh.
+// New keys and certificates of every kind.
 #pragma once
 
 #include "openssl_handles.hpp"
@@ -31,7 +31,7 @@ struct Wish {
   std::string serial = "1";
 };
 
-// Signed by `issuer_key`, or by its own one.
+// Signed by `issuer_key`, or self-signed.
 CertificatePtr make_certificate(EVP_PKEY& key, const Wish& wish = {},
                                 EVP_PKEY* issuer_key = nullptr);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What another parser, simdjson, makes of a JSON text, compared with our tree.
+// Compares the result of another parser, simdjson, with execcred's JSON tree.
 #pragma once
 
 #include <execcred/json/json.hpp>
@@ -15,7 +15,7 @@
 
 namespace execcred::test {
 
-// Whether a number stands in it that simdjson refuses: neither 64 bits nor a double hold it.
+// Whether the tree has a number that simdjson refuses: it fits neither 64 bits nor a double.
 inline bool has_huge_number(const json::Value& value) {
   if (const json::Number* number = value.number()) {
     if (number->text.find_first_of(".eE") != std::string::npos) {
@@ -40,7 +40,7 @@ inline bool has_huge_number(const json::Value& value) {
 
 class JsonJudge {
  public:
-  // nullopt for what is no JSON; valid until the next call.
+  // nullopt if the text is not JSON; valid until the next call.
   std::optional<simdjson::dom::element> read(std::string_view text) {
     text_ = simdjson::padded_string(text);
     simdjson::dom::element element;
@@ -50,7 +50,7 @@ class JsonJudge {
 
   bool accepts(std::string_view text) { return read(text).has_value(); }
 
-  // Whether `text` is JSON and means the tree: the same members in the same order.
+  // Whether `text` is JSON with the values of the tree: the same members in the same order.
   bool means(std::string_view text, const json::Value& value) {
     const std::optional<simdjson::dom::element> theirs = read(text);
     return theirs && is_same(*theirs, value);

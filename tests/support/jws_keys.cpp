@@ -52,7 +52,7 @@ const EVP_MD* digest_of(std::string_view algorithm) {
   return algorithm.ends_with("384") ? EVP_sha384() : EVP_sha512();
 }
 
-// OpenSSL's form of r and s side by side.
+// Converts the concatenated r and s to the DER form of OpenSSL.
 std::string der_of(std::string_view joined) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(joined.data());
   const int half = static_cast<int>(joined.size() / 2);

@@ -23,7 +23,7 @@ KeyPtr new_ed25519_key();
 SecretString pkcs8_pem(const KeyPtr& key, const char* password = nullptr);
 KeyPtr parse_key(const SecretString& pem);
 
-// Whether the compact JWS is signed by the key, by OpenSSL's own verification.
+// Whether the key has signed the compact JWS, as verified by OpenSSL.
 bool is_signed_by(std::string_view token, std::string_view algorithm, const KeyPtr& key);
 
 // The decoded part of a compact JWS: 0 header, 1 payload, 2 signature.

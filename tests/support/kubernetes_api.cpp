@@ -29,7 +29,7 @@ HttpResponse json_response(int status, const ordered_json& document) {
           .body = document.dump() + "\n"};
 }
 
-// The form of every Kubernetes API's failures.
+// A failure in the form of the Kubernetes API.
 HttpResponse failure(int code, const char* reason, const std::string& message,
                      const ordered_json& details = nullptr) {
   ordered_json status = {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The answers of a kube-apiserver, as far as a client sees them that asks "who am I", "which
-// namespaces are there" and for a token of a namespace's "default" service account, with a bearer
-// token.
+// The answers of a kube-apiserver to three kinds of requests with a bearer token: "who am I",
+// "which namespaces are there", and a TokenRequest for a namespace's "default" service
+// account.
 //
-// It knows tokens only as words in a list, like kube-apiserver's --token-auth-file: it checks no
-// signature and no expiry, has no RBAC and stores nothing. What it issues is a JWT with a signature
-// that nobody could verify. scripts/e2e runs the real server.
+// Its tokens are words in a list, as in kube-apiserver's --token-auth-file: it checks no signature
+// and no expiry, has no RBAC and stores nothing. The JWTs that it issues have a signature that
+// cannot be verified. scripts/e2e runs the real server.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ struct ApiUser {
 // Throws std::runtime_error, which names the line and shows no token.
 std::vector<ApiUser> parse_token_auth_file(std::string_view text);
 
-// The user of the request's token; nullptr for any other.
+// The user of the request's token; nullptr if the token is not in the list.
 const ApiUser* authenticate(const HttpRequest& request, const std::vector<ApiUser>& users);
 
 // `user` is nullptr for a request that was not authenticated.

@@ -29,7 +29,7 @@ HttpResponse ask(const HttpRequest& request) {
   return answer_as_api_server(request, authenticate(request, kUsers));
 }
 
-TEST_CASE("api server: anything but a listed bearer token is 401 with a Status") {
+TEST_CASE("api server: a request without a listed bearer token gets 401 with a Status") {
   for (const char* authorization :
        {"", "Bearer", "Bearer ", "Bearer t0ke", "Bearer t0ken2", "Basic t0ken", "t0ken"}) {
     CAPTURE(authorization);
@@ -52,7 +52,7 @@ TEST_CASE("api server: lists the namespaces of a new cluster") {
   CHECK(list["items"][3]["metadata"]["name"] == "kube-system");
 }
 
-TEST_CASE("api server: a SelfSubjectReview tells the user, any other body is 400") {
+TEST_CASE("api server: a SelfSubjectReview returns the user, and any other body gets 400") {
   const std::string path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
   const HttpResponse response =
       ask(make_request("POST", path, "Bearer t0ken",
@@ -68,7 +68,7 @@ TEST_CASE("api server: a SelfSubjectReview tells the user, any other body is 400
   }
 }
 
-TEST_CASE("api server: a TokenRequest is answered for a service account that is there") {
+TEST_CASE("api server: a TokenRequest is answered for a service account that exists") {
   const std::string path = "/api/v1/namespaces/kube-system/serviceaccounts/default/token";
   const auto body = [](int seconds) {
     return json{{"kind", "TokenRequest"},
@@ -98,12 +98,12 @@ TEST_CASE("api server: a TokenRequest is answered for a service account that is 
   }
 }
 
-TEST_CASE("api server: other methods are 405, other paths 404") {
+TEST_CASE("api server: other methods get 405, and other paths get 404") {
   CHECK(ask(make_request("DELETE", "/api/v1/namespaces", "Bearer t0ken")).status == 405);
   CHECK(ask(make_request("GET", "/api/v1/namespaces/default", "Bearer t0ken")).status == 404);
 }
 
-TEST_CASE("token file: kube-apiserver's lines, with and without groups") {
+TEST_CASE("token file: lines in kube-apiserver's format, with and without groups") {
   const std::vector<ApiUser> users = parse_token_auth_file("a,alice,1\n\nb,bob,2,\"x,y\"\n");
   REQUIRE(users.size() == 2);
   CHECK(users[0].groups.empty());
@@ -111,7 +111,7 @@ TEST_CASE("token file: kube-apiserver's lines, with and without groups") {
   CHECK(users[1].groups == std::vector<std::string>{"x", "y"});
 }
 
-TEST_CASE("token file: an error names the line and no token") {
+TEST_CASE("token file: an error names the line, but no token") {
   CHECK_THROWS_WITH_AS(parse_token_auth_file("a,alice,1\ns3cret,bob\n"),
                        "line 2 is not token,user,uid", std::runtime_error);
   CHECK_THROWS_AS(parse_token_auth_file(",alice,1\n"), std::runtime_error);

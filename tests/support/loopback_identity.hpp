@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The identity of a loopback server: a certificate for 127.0.0.1, ::1 and localhost, and the
-// authority that signed it. Both are made in memory for one server and last a day, so no key lies
-// in the repository and no test starts to fail on a certain date.
+// authority that signed it. Both are made in memory for one server and are valid for a day, so no
+// key is in the repository and no test starts to fail on a certain date.
 #pragma once
 
 #include <string>

@@ -83,14 +83,14 @@ SslContextPtr make_server_context(const LoopbackIdentity& identity) {
                       SSL_CTX_use_certificate(context.get(), identity.certificate.get()) == 1 &&
                       SSL_CTX_use_PrivateKey(context.get(), identity.key.get()) == 1,
                   "set up TLS");
-  // Each connection stands alone, so that a test's handshake never depends on an earlier test.
+  // Each connection is independent, so that a test's handshake never depends on an earlier test.
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET);
   SSL_CTX_set_num_tickets(context.get(), 0);
   return context;
 }
 
-// A client that closes early must not kill the test program; the mark dies with its thread.
+// A client that closes early must not kill the test program. The signal mask ends with its thread.
 void block_sigpipe() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -155,8 +155,8 @@ class LoopbackServer::Impl {
   std::atomic<bool> stopping_{false};
   std::atomic<std::size_t> accepted_{0};
   mutable std::mutex mutex_;
-  std::vector<Request> requests_;      // under mutex_
-  std::list<Connection> connections_;  // the acceptor's, and the destructor's once that has ended
+  std::vector<Request> requests_;      // guarded by mutex_
+  std::list<Connection> connections_;  // used by the acceptor, and after its end by the destructor
   std::thread acceptor_;
 };
 

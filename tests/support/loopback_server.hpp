@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An HTTPS server on 127.0.0.1 and a free port, for tests that want a real client to talk to a
-// real server. It lives as long as the object.
+// An HTTPS server on 127.0.0.1 and a free port, for tests with a real client and a real server. It
+// runs as long as the object exists.
 //
 //   LoopbackServer idp([](const auto& request) {
 //     return LoopbackServer::Response{.status = request.method == "POST" ? 200 : 405};
@@ -31,8 +31,8 @@ class LoopbackServer {
   using Response = HttpResponse;
   using Handler = std::function<Response(const Request&)>;
 
-  // Listens when it returns. Throws std::runtime_error when it cannot. A handler that throws
-  // answers 500 with the exception's text.
+  // Listens when it returns. Throws std::runtime_error if it cannot. A handler that throws answers
+  // 500 with the exception's text.
   explicit LoopbackServer(Handler handler);
   ~LoopbackServer();
   LoopbackServer(const LoopbackServer&) = delete;
@@ -43,7 +43,7 @@ class LoopbackServer {
   // "https://127.0.0.1:PORT" and the path, which starts with a slash or is empty.
   [[nodiscard]] std::string url(std::string_view path = {}) const;
 
-  // The authority that signed this server's certificate, and no other server's.
+  // The authority that signed the certificate of this server, and of no other server.
   [[nodiscard]] const std::string& ca_pem() const;
 
   // The complete requests so far, recorded before their handler runs.

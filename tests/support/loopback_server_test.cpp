@@ -82,7 +82,7 @@ TEST_CASE("loopback server: answers a client that trusts its CA, and records the
   CHECK(server.requests()[0].target == "/a?b=c");
 }
 
-TEST_CASE("loopback server: each has an authority of its own, so a wrong CA is refused") {
+TEST_CASE("loopback server: each server has its own CA, and a client refuses another one") {
   const LoopbackServer server(say_hello);
   const LoopbackServer other(say_hello);
   CHECK_FALSE(TlsClient(other.ca_pem()).exchange(server, kGet).has_value());
@@ -90,7 +90,7 @@ TEST_CASE("loopback server: each has an authority of its own, so a wrong CA is r
   CHECK(server.connections() == 1);
 }
 
-TEST_CASE("loopback server: speaks TLS 1.2 and 1.3, nothing older") {
+TEST_CASE("loopback server: supports TLS 1.2 and 1.3, and no older version") {
   struct Case {
     int version;
     bool accepted;
@@ -124,7 +124,7 @@ TEST_CASE("loopback server: a handler that throws answers 500") {
   CHECK(response->ends_with("broken handler"));
 }
 
-TEST_CASE("loopback server: serves more clients at once than it keeps connections open") {
+TEST_CASE("loopback server: serves more clients at once than its limit of open connections") {
   constexpr std::size_t kClients = 100;
   const LoopbackServer server(say_hello);
   const TlsClient client(server.ca_pem());
@@ -140,7 +140,7 @@ TEST_CASE("loopback server: serves more clients at once than it keeps connection
   CHECK(server.requests().size() == kClients);
 }
 
-TEST_CASE("loopback server: a silent client does not keep it from ending") {
+TEST_CASE("loopback server: a silent client does not block the destructor") {
   std::optional<LoopbackServer> server(std::in_place, say_hello);
   const TlsClient client(server->ca_pem());
   const BioPtr silent = client.connect(*server);
@@ -150,7 +150,7 @@ TEST_CASE("loopback server: a silent client does not keep it from ending") {
   CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(60));  // generous
 }
 
-TEST_CASE("loopback server: a client that leaves before the answer harms nobody") {
+TEST_CASE("loopback server: a client that disconnects early does not affect other clients") {
   const LoopbackServer server([](const auto&) {
     return LoopbackServer::Response{.body = std::string(std::size_t{4} * 1024 * 1024, 'x')};
   });

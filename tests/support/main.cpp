@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of the test programs that need no main of their own.
+// main() for the test programs without their own.
 #include <doctest/doctest.h>
 
 #include <sys/stat.h>
@@ -7,9 +7,9 @@
 #include <csignal>
 
 int main(int argc, char** argv) {
-  // Inputs that others may write are refused, so what the tests write must not be.
+  // Files that other users may write are refused, so the files of tests must not be writable.
   umask(022);
-  // As in every program of ours, a peer that closes early is an error of a write and no signal.
+  // As in every execcred program, a peer that closes early causes a write error, not a signal.
   std::signal(SIGPIPE, SIG_IGN);
   return doctest::Context(argc, argv).run();
 }

@@ -7,7 +7,7 @@
 
 namespace execcred::test {
 
-// Runs `change` again and again in a thread, as long as the object lives.
+// Runs `change` repeatedly in a thread, as long as the object exists.
 class Meanwhile {
  public:
   explicit Meanwhile(const std::function<void()>& change)

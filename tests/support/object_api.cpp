@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// Characters that a query must encode stand around the number.
+// The number is between characters that a query must encode.
 constexpr std::string_view kTokenHead = "e/+&=%";
 constexpr std::string_view kTokenTail = "==";
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The objects of a kube-apiserver, as far as a client sees them that gets one by its name or lists
-// them: pages with limit and continue, selection by one label, RBAC's refusals, and the discovery
-// of a group's versions and of a version's resources.
+// The objects of a kube-apiserver, for a client that gets one by its name or lists them: pages with
+// limit and continue, selection by one label, RBAC's refusals, and the discovery of a group's
+// versions and of a version's resources.
 //
-// A list holds the objects in the order in which they were added. Its continue token means nothing
-// to a client, and has every character that a URL must encode. Bearer tokens are not looked at.
+// A list holds the objects in the order in which they were added. Its continue token has no meaning
+// for a client, and has characters that a URL must encode. Bearer tokens are not checked.
 #pragma once
 
 #include <cstddef>
@@ -65,7 +65,7 @@ class ObjectApi {
   bool is_discovery_forbidden_ = false;
 };
 
-// Of a target's query, decoded; empty where it has none of that name.
+// The decoded parameter of a target's query; empty if there is none of that name.
 std::string query_parameter(std::string_view target, std::string_view name);
 
 }  // namespace execcred::test

@@ -32,7 +32,7 @@ json answer(const ObjectApi& api, const std::string& target, int status) {
 
 }  // namespace
 
-TEST_CASE("the object API tells the versions of a group and the resources of a version") {
+TEST_CASE("the object API lists the versions of a group and the resources of a version") {
   ObjectApi api = three_profiles();
   api.add_version("/apis/multicluster.x-k8s.io/v1alpha2");
   const auto get = [&api](const std::string& target) {
@@ -51,7 +51,7 @@ TEST_CASE("the object API tells the versions of a group and the resources of a v
   CHECK(get("/apis/multicluster.x-k8s.io").status == 403);
 }
 
-TEST_CASE("the object API lists in pages, and says on all but the last how to go on") {
+TEST_CASE("the object API lists in pages, and each page but the last has a continue token") {
   const ObjectApi api = three_profiles();
   const json first = answer(api, "/clusterprofiles?limit=2", 200);
   CHECK(first.at("kind") == "ClusterProfileList");
@@ -76,7 +76,7 @@ TEST_CASE("the object API selects by namespace and label, and gets by name") {
   CHECK(none.at("details").at("name") == "b");
 }
 
-TEST_CASE("the object API refuses as RBAC does, and knows what it serves") {
+TEST_CASE("the object API refuses as RBAC does, and answers 404 for unknown resources") {
   ObjectApi api = three_profiles();
   answer(api, "/secrets", 404);
   api.forbid("clusterprofiles");

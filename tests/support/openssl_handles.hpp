@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owners for the OpenSSL objects that the test support uses, and the one way its failures are told.
+// Owners of the OpenSSL objects that the test support uses, and the function that reports failures.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,7 @@ inline void set_random_serial(X509& certificate) {
                   "choose a serial number");
 }
 
-// What `write` puts into the BIO that it is called with; it gives 1 for success, as OpenSSL does.
+// The text that `write` puts into its BIO. `write` returns 1 for success, as OpenSSL does.
 template <class Write>
 std::string written_by(Write write) {
   const BioPtr memory(BIO_new(BIO_s_mem()));

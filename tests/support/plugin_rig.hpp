@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin as clients run it: a process with the arguments and variables of a case alone. Each
-// plugin's rig adds what its cases may ask for, and the servers that it talks to.
+// Runs a plugin as clients do: as a process with exactly the arguments and variables of a case. The
+// rig of each plugin adds the settings of its cases, and the servers that the plugin needs.
 #pragma once
 
 #include "child_process.hpp"
@@ -25,14 +25,14 @@ Texts operator+(Texts one, const Texts& other);
 
 inline constexpr const char* kSpoke = "https://spoke-1.example.com:6443";
 
-// "execcred-aws" with these arguments and variables alone.
+// "execcred-aws" with exactly these arguments and variables.
 blackbox::Command plugin_command(std::string_view plugin, Texts arguments, Texts variables = {});
 
-// The variable by which a client asks. An empty server: no document from the client.
+// The variable KUBERNETES_EXEC_INFO of a client; nothing if the server is empty.
 Texts asked_for(std::string_view server, std::string_view config = "",
                 std::string_view more_of_cluster = "", std::string_view version = blackbox::kV1);
 
-// `Ask` is what a case may say of a run.
+// `Ask` has the settings of one run.
 template <class Ask>
 class PluginRig {
  public:
@@ -54,24 +54,24 @@ class PluginRig {
   std::string cache_path = sandbox.at("cache");
 };
 
-// The token of an answer; empty where there is none.
+// The token of an answer; empty if there is none.
 std::string token_of(const Outcome& outcome);
-// Seconds from now to the claimed end; fails the case where there is none.
+// Seconds from now to the claimed end; fails the case if there is none.
 std::int64_t claimed_seconds(const Outcome& outcome);
-// The claimed seconds of a credential that ends in this many seconds.
+// The claimed seconds of a credential that expires in this many seconds.
 std::int64_t claim_for(std::int64_t seconds);
-// Whether these seconds are as many as expected, within a few.
+// Whether the seconds are as expected, within a few seconds.
 bool is_about(std::int64_t seconds, std::int64_t expected);
 
 // The commands under "Examples:" in a program's --help.
 Texts examples_in(const std::string& help);
-// Fails the case unless each example in the plugin's --help succeeds in this folder, with these
-// variables beside PATH.
+// Fails the case unless each example in the plugin's --help succeeds in this folder, with PATH and
+// these variables.
 void check_examples(const std::string& plugin, const blackbox::Sandbox& folder, Texts variables);
 
-// A word without dots that no message may show, another one each time.
+// A word without dots that no message may show. Each call returns a new one.
 std::string new_secret();
-// A JWT that no message may show, another one each time. `claims` are those before "exp".
+// A JWT that no message may show. Each call returns a new one. `claims` are those before "exp".
 std::string new_jwt(const std::string& claims, std::int64_t seconds,
                     const std::string& more_claims = "");
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin in many processes at once.
+// Runs a plugin in many processes at once.
 #pragma once
 
 #include "support/plugin_rig.hpp"
@@ -18,7 +18,7 @@ namespace execcred::test {
 
 struct Storm {
   std::vector<int> codes;
-  std::set<std::string> credentials;  // the different ones: token and certificate
+  std::set<std::string> credentials;  // each different one, as token and certificate
   std::chrono::milliseconds elapsed{0};
 
   long count_of(int code) const { return std::count(codes.begin(), codes.end(), code); }

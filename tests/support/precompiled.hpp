@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most tests include, parsed once: half of what a test takes to compile.
+// Headers that most tests include. Parsing them takes half of a test's compile time.
 #pragma once
 
 #include <doctest/doctest.h>

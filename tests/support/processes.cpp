@@ -27,7 +27,7 @@ int exit_code_of(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Between two stops of SIGSTOP: what is traced.
+// Runs `body` under ptrace, after a stop by SIGSTOP.
 int run_traced(const std::function<void()>& body) {
   if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) return 1;
   raise(SIGSTOP);

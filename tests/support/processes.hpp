@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many processes on one cache, and what they did.
+// Runs many processes that use one cache, and counts what they did.
 #pragma once
 
 #include <execcred/os/file.hpp>
@@ -11,21 +11,21 @@
 
 namespace execcred::test {
 
-// A file that processes append bytes to, and count in.
+// A file in which processes count events: each event appends a byte.
 class Tally {
  public:
   explicit Tally(const std::filesystem::path& path);
   void add() const;
   std::size_t count() const;
-  // Looks again and again until `count` were added; false after a minute.
+  // Polls until `count` bytes were added; false after a minute.
   bool wait_for(std::size_t count) const;
 
  private:
   FileDescriptor file_;
 };
 
-// Starts `count` processes, lets them go at once, and gives each one's exit code, which is what
-// `body` returned for its number; 128 + N for one that signal N ended.
+// Starts `count` processes, releases them at the same time, and returns their exit codes: the
+// result of `body` for the number of the process, or 128 + N if signal N ended it.
 std::vector<int> run_at_once(int count, const std::function<int(int)>& body);
 
 // Runs `body` in a process that is killed with SIGKILL at its Nth system call, counted from the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server on loopback, with TLS or without, that gives each path the answer that a case scripted,
-// byte for byte or slowly, and keeps what it was asked. Unknown paths get 404, or what the case
-// says of all of them.
+// A server on loopback, with or without TLS, that answers each path as a case has scripted, byte
+// for byte or slowly, and records its requests. Unknown paths get 404, or one answer that the case
+// sets for all of them.
 #pragma once
 
 #include "stream_server.hpp"
@@ -21,14 +21,14 @@ struct Received {
   std::string target = {};  // path and query, as sent
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::string body = {};
-  bool has_certificate = false;  // the client showed one
+  bool has_certificate = false;  // the client sent one
 
   std::string path() const;
-  // Empty where there is none; two of one name are joined by ", ".
+  // Empty if there is none; two of one name are joined by ", ".
   std::string header(std::string_view name) const;
   // The body as a form: "name=value", decoded and sorted.
   std::vector<std::string> fields() const;
-  // Of the query, likewise.
+  // The same for the query.
   std::vector<std::string> parameters() const;
   // The value of one field; "(missing)" or "(twice)".
   std::string field(std::string_view name) const;
@@ -39,7 +39,7 @@ class ScriptedServer {
   using Answer = std::function<void(Stream&, const Received&)>;
 
   enum class Transport { tls, plain };
-  // A client_ca demands a certificate of its.
+  // With a client_ca, clients must have a certificate that it signed.
   explicit ScriptedServer(Transport transport = Transport::tls,
                           const Identity* client_ca = nullptr);
 
@@ -58,7 +58,7 @@ class ScriptedServer {
   std::vector<Received> requests() const;
   std::vector<Received> requests(std::string_view path) const;
   std::size_t count(std::string_view path) const { return requests(path).size(); }
-  // The last of them; throws where there is none.
+  // The last request for the path; throws if there is none.
   Received last(std::string_view path) const;
   void forget();
 
@@ -67,9 +67,9 @@ class ScriptedServer {
   Answer answer_to(const Received& request);
 
   mutable std::mutex mutex_;
-  std::map<std::string, Answer, std::less<>> answers_;  // under mutex_
-  Answer otherwise_;                                    // likewise
-  std::vector<Received> requests_;                      // likewise
+  std::map<std::string, Answer, std::less<>> answers_;  // guarded by mutex_
+  Answer otherwise_;                                    // guarded by mutex_
+  std::vector<Received> requests_;                      // guarded by mutex_
   Identity ca_;
   Identity identity_;
   StreamServer server_;

@@ -9,10 +9,10 @@
 
 namespace execcred::test {
 
-// A reader that polls for the file never sees a part of it. Throws std::runtime_error.
+// Writes atomically: a poller never sees a part of the file. Throws std::runtime_error.
 void write_file(const std::string& path, const std::string& text);
 
-// A script that dies must not leave its server behind. Throws std::runtime_error.
+// Ends this program with its parent, a script that may die. Throws std::runtime_error.
 void die_with_parent();
 
 // Blocked before any thread starts, so that only await() receives them.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spiffe-agent: stands in for a SPIFFE agent where its answers do not matter but their time does,
-// as in scripts/bench.
+// spiffe-agent: replaces a SPIFFE agent where only the time of the answers matters, as in
+// scripts/bench.
 //
-// One thread, and an SVID is made once in half of its life, so that next to none of the time of a
-// client's run is this program's. It runs until SIGTERM, SIGINT or its parent's end.
+// It has one thread, and makes an SVID once in half of its lifetime, so that it adds almost no
+// time to a client's run. It runs until SIGTERM, SIGINT or the end of its parent process.
 
 #include <getopt.h>
 #include <sys/epoll.h>
@@ -121,7 +121,7 @@ class Loop {
     close(descriptor);
   }
 
-  // False where the client is not worth its connection.
+  // False if the connection to the client must be closed.
   bool take(int descriptor, std::string_view bytes) {
     Client& client = *clients_.at(descriptor);
     try {
@@ -132,7 +132,7 @@ class Loop {
     }
     if (client.is_answered || !client.reader.call().is_complete) return true;
     client.is_answered = true;
-    // It fits in the socket's buffer; a client for which it does not is none of ours.
+    // The answer fits in the socket's buffer for every client that is measured.
     const std::string answer = agent_.answer(client.reader.call());
     return send(descriptor, answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
            static_cast<ssize_t>(answer.size());

@@ -32,7 +32,7 @@ SslContextPtr make_context(const ServerTls& tls) {
   if (tls.identity == nullptr) return nullptr;
   SslContextPtr context(SSL_CTX_new(TLS_server_method()));
   require_openssl(context != nullptr, "set up TLS");
-  SSL_CTX_set_security_level(context.get(), 0);  // what is weak must reach the client
+  SSL_CTX_set_security_level(context.get(), 0);  // weak parameters must reach the client
   SSL_CTX_set_cipher_list(context.get(), "ALL:@SECLEVEL=0");
   SSL_CTX_set_min_proto_version(context.get(), tls.least_version);
   SSL_CTX_set_max_proto_version(context.get(), tls.greatest_version);
@@ -111,8 +111,8 @@ void Stream::wait_for_close() {
 void Stream::reset() {
   const linger hard = {.l_onoff = 1, .l_linger = 0};
   setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
-  // The descriptor's number stays taken until the connection's thread closes it; "/dev/null" in
-  // its place closes the socket now.
+  // The descriptor's number stays in use until the connection's thread closes it. An unconnected
+  // socket in its place closes the connection now.
   const int null = socket(AF_UNIX, SOCK_STREAM, 0);
   dup2(null, descriptor_);
   close(null);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server on 127.0.0.1 and a free port that says byte for byte what a test tells it to, over TLS
-// or without. A thread for each connection.
+// A server on 127.0.0.1 and a free port that sends exactly the bytes of a test, with or without
+// TLS. Each connection has a thread.
 #pragma once
 
 #include "tls_identity.hpp"
@@ -20,7 +20,7 @@
 
 namespace execcred::test {
 
-// One connection, as the server's side has it.
+// The server's side of one connection.
 class Stream {
  public:
   Stream(int descriptor, SSL* tls) : descriptor_(descriptor), tls_(tls) {}
@@ -31,13 +31,13 @@ class Stream {
   std::string read_request();
   // False if the client is gone.
   bool write(std::string_view bytes);
-  // Until the client has closed: what a server that never answers does.
+  // Waits until the client has closed, as a server that never answers does.
   void wait_for_close();
   // Ends the connection by RST, without close_notify.
   void reset();
   // Ends the connection by FIN, without close_notify.
   void cut() { shutdown(descriptor_, SHUT_RDWR); }
-  // Both directions between this and another connection, until one ends.
+  // Copies both directions between this and another connection, until one ends.
   void join(int other);
 
   bool has_peer_certificate() const;
@@ -56,7 +56,7 @@ struct ServerTls {
   int greatest_version = 0;
   const Identity* client_ca = nullptr;      // a client certificate of this CA is required
   bool asks_for_certificate = false;        // any client certificate, or none, will do
-  std::vector<const Identity*> names = {};  // the CAs that it then says it asks for
+  std::vector<const Identity*> names = {};  // the CA names in the certificate request
 };
 
 class StreamServer {
@@ -90,12 +90,12 @@ class StreamServer {
   std::uint16_t port_ = 0;
   std::atomic<std::size_t> connections_ = 0;
   mutable std::mutex mutex_;
-  std::string server_names_;      // under mutex_
-  std::vector<Connection> open_;  // the acceptor's until it has ended
+  std::string server_names_;      // guarded by mutex_
+  std::vector<Connection> open_;  // used only by the acceptor until it has ended
   std::thread acceptor_;
 };
 
-// Connects to a port of 127.0.0.1; throws where it cannot.
+// Connects to a port of 127.0.0.1; throws if it cannot.
 int connect_to(std::uint16_t port);
 
 // Answers every request on the connection with the same bytes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trust domain's authorities: JWT-SVIDs signed with ES256 and X.509-SVIDs below a CA, as SPIRE
-// makes them, and as it never would.
+// The authorities of a trust domain: JWT-SVIDs signed with ES256 and X.509-SVIDs below a CA, as
+// SPIRE makes them, and invalid ones.
 #pragma once
 
 #include "openssl_handles.hpp"

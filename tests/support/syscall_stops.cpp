@@ -12,7 +12,7 @@
 namespace blackbox {
 namespace {
 
-// Waits for the process to stop; false once it has ended, which its owner still has to collect.
+// Waits for the process to stop; false if it has ended, and its owner must still wait for it.
 bool wait_for_stop(pid_t pid, int& signal) {
   siginfo_t info = {};
   if (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WSTOPPED | WNOWAIT) != 0) return false;
@@ -25,7 +25,7 @@ bool wait_for_stop(pid_t pid, int& signal) {
 
 constexpr int kSystemCall = SIGTRAP | 0x80;
 
-// The parent: starts the program, which waits for `go`, and tells its process id.
+// The parent process: starts the program, which waits for `go`, and reports its process ID.
 [[noreturn]] void be_parent(Command command, const Pipe& told, const Pipe& go, int output) {
   command.before_exec = [&go, output] {
     replace_descriptor(STDOUT_FILENO, output);
@@ -38,7 +38,7 @@ constexpr int kSystemCall = SIGTRAP | 0x80;
   for (;;) pause();
 }
 
-// The exit code of the program, or 128 and more.
+// The exit code of the program, 128 + N if signal N ended it, or 200 and more for a failure.
 int trace(pid_t pid, const Pipe& go, pid_t parent,
           const std::function<bool(long call, long argument)>& is_moment) {
   const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
@@ -75,12 +75,12 @@ Outcome run_and_lose_parent(const Command& command,
                             const std::function<bool(long call, long argument)>& is_moment) {
   const Pipe told;
   const Pipe go;
-  // The program becomes a child of this process's when it loses its parent.
+  // The tracer becomes the parent of the program when the program loses its parent.
   Command tracer = {.arguments = {"/bin/true"}};
   tracer.before_exec = [&] {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     Command traced = command;
-    // As above.
+    // LeakSanitizer traces the process itself, which would conflict with this tracer.
     traced.environment.emplace_back("ASAN_OPTIONS=detect_leaks=0");
     const int output = dup(STDOUT_FILENO);
     const pid_t parent = fork();
@@ -94,7 +94,7 @@ Outcome run_and_lose_parent(const Command& command,
 
 Outcome run_with_stops(Command command, const std::function<void()>& at_stop) {
   const std::function<void()> before_exec = command.before_exec;
-  // The leak check of a sanitized build wants to trace the process itself.
+  // LeakSanitizer traces the process itself, which would conflict with this tracer.
   command.environment.emplace_back("ASAN_OPTIONS=detect_leaks=0");
   command.before_exec = [before_exec] {
     if (before_exec) before_exec();

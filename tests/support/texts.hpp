@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests do with the texts that they read and give.
+// Helpers for texts.
 #pragma once
 
 #include <sstream>
@@ -8,7 +8,7 @@
 
 namespace execcred::test {
 
-// With every `from` replaced.
+// The text with every `from` replaced by `to`.
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos;
        at = text.find(from, at + to.size())) {

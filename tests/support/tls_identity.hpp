@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Certificates made for one test, good ones and every kind of bad one.
+// Certificates made for one test: valid ones, and every kind of invalid one.
 #pragma once
 
 #include "openssl_handles.hpp"
@@ -28,12 +28,12 @@ struct IdentityOptions {
   long ends = 86400;
   bool is_ca = false;
   bool is_version_1 = false;         // without extensions
-  const Identity* issuer = nullptr;  // nullptr: signed by itself
+  const Identity* issuer = nullptr;  // nullptr: self-signed
   const Identity* key_of = nullptr;  // whose key to use, instead of a new one
   int rsa_bits = 0;                  // 0: ECDSA P-256
   bool sha1 = false;
   bool printable_name = false;  // the common name as PrintableString instead of UTF8String
-  // Besides the usual ones; basicConstraints instead of the usual one.
+  // Added to the usual extensions; basicConstraints replaces the usual one.
   std::vector<Extension> extensions = {};
 };
 

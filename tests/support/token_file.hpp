@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-token-file on a token of a case's own.
+// Runs execcred-token-file with the token of a case.
 #pragma once
 
 #include "child_process.hpp"
@@ -26,11 +26,11 @@ class TokenFile {
                   std::vector<std::string> environment = {}) const;
   Outcome run(std::vector<std::string> arguments = {},
               std::vector<std::string> environment = {}) const;
-  // As asked by a client for the server, with further members of spec.cluster.
+  // With the document of a client for the server, and more members of spec.cluster.
   Outcome run_for(std::string_view server, std::vector<std::string> arguments = {},
                   std::string_view more_of_cluster = "",
                   std::vector<std::string> environment = {}) const;
-  // As asked with the spec.cluster.config.
+  // With the document of a client that has this spec.cluster.config.
   Outcome run_with_config(std::string_view config, std::vector<std::string> arguments = {},
                           std::vector<std::string> environment = {}) const;
 
@@ -44,7 +44,7 @@ class TokenFile {
   std::string path_;
 };
 
-// execcred-token-file with these arguments alone.
+// execcred-token-file with exactly these arguments.
 Command token_file_command(std::vector<std::string> arguments,
                            std::vector<std::string> environment = {});
 

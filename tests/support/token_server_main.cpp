@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// loopback-token-server: an OAuth 2.0 token endpoint that gives the same token to everybody, where
-// only the time of an answer matters, as in scripts/bench.
+// loopback-token-server: an OAuth 2.0 token endpoint that gives every client the same token. It is
+// for scripts/bench, where only the time of an answer matters.
 //
-// It listens on 127.0.0.1 and a free port with a certificate of its own making, and runs until
-// SIGTERM, SIGINT or its parent's end.
+// It listens on 127.0.0.1 and a free port with a certificate that it makes itself. It runs until
+// SIGTERM, SIGINT or the end of its parent process.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -16,7 +16,7 @@
 namespace execcred::test {
 namespace {
 
-// Of the size of an RS256 token with a dozen claims; Google's look alike.
+// Has the size of an RS256 token with a dozen claims. Google's tokens are similar.
 std::string token_reply() {
   return R"({"access_token":")" + std::string(900, 'a') +
          R"(","issued_token_type":"urn:ietf:params:oauth:token-type:access_token",)"

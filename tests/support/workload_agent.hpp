@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A SPIFFE Workload API that does what an agent should, from which tests make those that do not:
+// A correct server of the SPIFFE Workload API. Tests change it to make incorrect servers:
 //
 //   WorkloadAgent agent({{.spiffe_id = "spiffe://example.org/controller"}});
 //   FrameServer server(agent.handler(), {.path = sandbox.at("agent.sock")});
@@ -28,11 +28,11 @@ inline constexpr int kPermissionDenied = 7;
 inline constexpr int kUnimplemented = 12;
 inline constexpr int kUnavailable = 14;
 
-// SETTINGS, and the acknowledgement of the client's: what a server says first.
+// The first frames of a server: SETTINGS, and the acknowledgement of the client's SETTINGS.
 std::string greeting();
 // The headers of an answer.
 std::string head(std::uint32_t stream = 1);
-// Both.
+// greeting() and head().
 std::string begin(std::uint32_t stream = 1);
 std::string trailers(const std::string& status, const std::string& message = {},
                      std::uint32_t stream = 1);
@@ -43,7 +43,7 @@ std::string stream_answer(std::string_view message, std::uint32_t stream = 1);
 // A failure in the form of gRPC servers: trailers only.
 std::string failure(int status, const std::string& message = {}, std::uint32_t stream = 1);
 
-// Reads the call, writes the bytes, and stays until the client goes.
+// Reads the call, writes the bytes, and waits until the client disconnects.
 FrameServer::Handler says(std::string bytes);
 // The first `count` connections are handled by one, all others by the other.
 FrameServer::Handler first(std::size_t count, FrameServer::Handler one, FrameServer::Handler other);
@@ -62,12 +62,12 @@ class WorkloadAgent {
 
   explicit WorkloadAgent(std::vector<Identity> identities);
 
-  // The bytes that answer a call. The same call gets the same SVIDs until half of their life.
+  // The bytes that answer a call. The same call gets the same SVIDs until half of their lifetime.
   std::string answer(const GrpcCall& call);
   FrameServer::Handler handler();
 
   const SvidIssuer& issuer() const { return issuer_; }
-  // Tokens and private keys that were given out.
+  // Tokens and private keys that were sent.
   std::vector<std::string> secrets() const;
 
  private:
@@ -84,7 +84,7 @@ class WorkloadAgent {
 
   std::vector<Identity> identities_;
   SvidIssuer issuer_;
-  mutable std::mutex mutex_;  // for what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<std::pair<const Identity*, std::vector<std::string>>, Kept<std::string>> tokens_;
   std::map<const Identity*, Kept<X509SvidWire>> certificates_;
   std::vector<std::string> secrets_;

@@ -14,7 +14,7 @@ std::string varint(std::uint64_t value) {
   return bytes;
 }
 
-// False where it does not end.
+// False if the number does not end.
 bool take_varint(std::string_view& bytes, std::uint64_t& value) {
   value = 0;
   for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SPIFFE Workload API's messages, written and read by hand: a second opinion on the product's
-// decoder.
+// The messages of the SPIFFE Workload API, encoded and decoded by hand, to compare with the
+// product's decoder.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct X509SvidWire {
 
 // Protocol buffers: a field with a length. An empty one is left out, as proto3 does.
 std::string wire_field(std::uint32_t number, std::string_view bytes);
-// The same, where empty too.
+// The same, but an empty field is written too.
 std::string wire_field_always(std::uint32_t number, std::string_view bytes);
 std::string wire_number(std::uint32_t number, std::uint64_t value);
 
@@ -35,7 +35,7 @@ std::string x509_svid_response(const std::vector<X509SvidWire>& svids);
 
 struct JwtSvidRequestWire {
   std::vector<std::string> audiences = {};
-  std::vector<std::string> spiffe_ids = {};  // of which there may be one
+  std::vector<std::string> spiffe_ids = {};  // at most one is allowed
   bool is_malformed = false;
 };
 JwtSvidRequestWire read_jwt_svid_request(std::string_view message);

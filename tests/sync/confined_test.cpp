@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `execcred sync` as config/sync runs it: as the user 65532, on a file system that nobody can write
-// but for what is mounted for it. Needs the rights of root.
+// `execcred sync` as config/sync runs it: as the user 65532, with a root file system that is
+// read-only, except for the folder that is mounted for it. Needs the rights of root.
 #include "hub_run.hpp"
 
 #include "cli/inventory.hpp"
@@ -28,7 +28,7 @@ constexpr uid_t kUser = 65532;
 constexpr int kNoNamespace = 124;
 constexpr int kNotConfined = 125;
 
-// In a child before exec.
+// Runs in a child before exec.
 void confine(const std::string& writable) {
   if (unshare(CLONE_NEWNS) != 0) _exit(kNoNamespace);
   mount_attr read_only = {};
@@ -48,14 +48,14 @@ void confine(const std::string& writable) {
 
 TEST_SUITE_BEGIN("sync");
 
-TEST_CASE("sync: as another user with a read-only root file system") {
+TEST_CASE("sync: runs as another user with a read-only root file system") {
   LiveApi api;
   api.put("clusterprofiles", profile_object("a", "https://a.example"));
   const Process process(api);
   const fs::path& sandbox = process.sandbox().path();
   blackbox::Command command =
       process.command({"--once", "--log-format=json", "--to-dir=" + process.root().native()});
-  // The build's folder may be one that only its owner may enter.
+  // The build folder may be closed to other users.
   fs::copy_file(blackbox::kCli, sandbox / "execcred");
   command.arguments.front() = (sandbox / "execcred").native();
   fs::permissions(sandbox, fs::perms::owner_all | fs::perms::others_exec);

@@ -62,7 +62,7 @@ std::string text(const Contents& contents, std::string_view key) {
 
 TEST_SUITE_BEGIN("sync");
 
-TEST_CASE("a folder holds the token, the CA, the server, the end and a kubeconfig of these files") {
+TEST_CASE("a folder has files for token, CA, server and expiry, and a kubeconfig of these files") {
   const Sample sample;
   const Contents contents = folder_contents(sample.issue());
   CHECK(contents.size() == 5);
@@ -77,7 +77,7 @@ TEST_CASE("a folder holds the token, the CA, the server, the end and a kubeconfi
   CHECK_FALSE(contains(kubeconfig, "extensions"));
 }
 
-TEST_CASE("a certificate is two files, and no token") {
+TEST_CASE("a client certificate is the files tls.crt and tls.key, without a token") {
   Sample sample;
   sample.credential().token = SecretString();
   sample.credential().client_certificate = "CERTIFICATE";
@@ -89,7 +89,7 @@ TEST_CASE("a certificate is two files, and no token") {
   CHECK(contains(text(contents, "kubeconfig"), "client-key: tls.key\n"));
 }
 
-TEST_CASE("a credential without an end has no expiration") {
+TEST_CASE("a credential without an expiry has no file expiration") {
   const Sample sample;
   Issue issue = sample.issue();
   issue.expires.reset();
@@ -162,7 +162,7 @@ TEST_CASE("each format holds a client certificate and its key where its readers 
   }
 }
 
-TEST_CASE("Argo CD gets how the cluster is reached: server name, proxy, and without a check") {
+TEST_CASE("Argo CD's Secret has the TLS server name, the proxy, and whether TLS is verified") {
   Sample sample;
   Cluster& cluster = sample.access().cluster;
   cluster.tls_server_name = "api.internal";
@@ -180,7 +180,7 @@ TEST_CASE("Argo CD gets how the cluster is reached: server name, proxy, and with
   CHECK(*reached.find("disableCompression")->boolean());
   CHECK(*reached.find("tlsClientConfig")->find("serverName")->string() == "api.internal");
   CHECK_FALSE(*reached.find("tlsClientConfig")->find("insecure")->boolean());
-  // Argo CD refuses a CA beside it.
+  // Argo CD refuses a CA beside insecure.
   cluster.insecure_skip_tls_verify = true;
   cluster.certificate_authority_data.clear();
   const json::Value unchecked = config();
@@ -188,19 +188,19 @@ TEST_CASE("Argo CD gets how the cluster is reached: server name, proxy, and with
   CHECK(unchecked.find("tlsClientConfig")->find("caData") == nullptr);
 }
 
-TEST_CASE("Istio's control plane gets no credential that makes it begin anew all the time") {
+TEST_CASE("the format istio refuses credentials of an hour, and takes those of 12 hours") {
   const Sample sample;
   check_fails(secret_form(SecretFormat::istio, sample.issue(1h)), Error::Kind::configuration,
               "the credential lives for 1h");
   CHECK(secret_form(SecretFormat::istio, sample.issue(12h)).has_value());
-  // What a plugin claims of 12 hours.
+  // A plugin may report a little less than 12 hours.
   CHECK(secret_form(SecretFormat::istio, sample.issue(12h - 31s)).has_value());
   Issue endless = sample.issue();
   endless.expires.reset();
   CHECK(secret_form(SecretFormat::istio, endless).has_value());
 }
 
-TEST_CASE("what a format's readers could not take is refused") {
+TEST_CASE("a Secret that the readers of its format could not use is refused") {
   Sample hub;
   hub.access().cluster.server = "https://kubernetes.default.svc/";
   check_fails(secret_form(SecretFormat::argocd, hub.issue()), Error::Kind::configuration,
@@ -210,7 +210,7 @@ TEST_CASE("what a format's readers could not take is refused") {
               "cannot be the value of a label");
 }
 
-TEST_CASE("names of Secrets") {
+TEST_CASE("Secret names: the default of each format, and a template") {
   const auto names = SecretNames::parse(std::nullopt, {SecretFormat::token, SecretFormat::argocd});
   REQUIRE(names.has_value());
   CHECK(names->name_of(SecretFormat::token, "fleet", "a").value() == "a-token");
@@ -224,7 +224,7 @@ TEST_CASE("names of Secrets") {
   CHECK(other->name_of(SecretFormat::token, "fleet", "a").value() == "fleet.a.x");
 }
 
-TEST_CASE("names of Secrets that cannot be") {
+TEST_CASE("Secret names: invalid templates, and templates that give one name twice, are refused") {
   const std::vector<SecretFormat> token = {SecretFormat::token};
   check_fails(SecretNames::parse("{cluster}", token), Error::Kind::configuration,
               "placeholder '{cluster}'");
@@ -240,7 +240,7 @@ TEST_CASE("names of Secrets that cannot be") {
   CHECK(SecretNames::parse("{name}-flux", both).has_value());
 }
 
-TEST_CASE("a mark is read as it was written, and nothing else is one") {
+TEST_CASE("a mark is read as it was written, and anything else is refused") {
   const Mark mark{.instance = "blue",
                   .name_space = "fleet",
                   .name = "a",
@@ -268,7 +268,7 @@ TEST_CASE("a mark is read as it was written, and nothing else is one") {
   CHECK_FALSE(mark_of(labels, annotations).has_value());
 }
 
-TEST_CASE("two ClusterProfiles of one name are the same unless both have a uid of their own") {
+TEST_CASE("two ClusterProfiles of one name are the same unless both have a uid and these differ") {
   const Mark old{.instance = "i", .name_space = "n", .name = "a", .uid = "1"};
   Mark other = old;
   other.uid = "2";
@@ -277,7 +277,7 @@ TEST_CASE("two ClusterProfiles of one name are the same unless both have a uid o
   CHECK(old.is_same_object(other));
 }
 
-TEST_CASE("the digest follows what decides about the credential") {
+TEST_CASE("the digest changes with the server and with the plugin's arguments") {
   Sample sample;
   const std::string before = digest_of(sample.access());
   CHECK(before == digest_of(Sample().access()));

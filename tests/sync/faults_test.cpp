@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `execcred sync` on a machine that fails: a full disk, volumes that go and come, a clock that
-// jumps.
+// `execcred sync` on a machine with faults: a full disk, volumes that are unmounted for a while, a
+// clock that jumps.
 #include "fleet_run.hpp"
 
 #include "cli/inventory.hpp"
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Mounts on the folder disappear with it. Needs root.
+// Mounts on a folder. The destructor unmounts. Needs root.
 class Mounted {
  public:
   explicit Mounted(fs::path at) : at_(std::move(at)) {}
@@ -64,7 +64,7 @@ std::set<std::string> all_below(const fs::path& root) {
   return names;
 }
 
-// The folder of "a", where there is one, holds one generation's files.
+// Checks that the folder of "a", if it exists, has the files of one generation.
 void check_whole(const Fleet& fleet) {
   const fs::path folder = fleet.folder("a");
   if (!fs::exists(folder)) return;
@@ -90,7 +90,7 @@ bool has(const Run& run, const std::string& text) {
 
 TEST_SUITE_BEGIN("sync");
 
-TEST_CASE("sync --to-dir: a disk of any size that is too small leaves what was there") {
+TEST_CASE("sync --to-dir: on a disk of any size that is too small, existing files are kept") {
   const Fleet fleet({"a"});
   Mounted disk(fleet.root());
   if (!disk.mount_memory("size=4k")) {
@@ -122,7 +122,7 @@ TEST_CASE("sync --to-dir: a disk of any size that is too small leaves what was t
       check_full(outcome);
       const std::string after = read_text(fleet.folder("a") / "server");
       CHECK((after == before || after == server));
-      // Except the namespace's folder, and a generation that is in use already.
+      // No new file stays, except the namespace's folder, and a generation that is in use already.
       if (after == before) {
         std::set<std::string> more = all_below(fleet.root());
         for (const std::string& file : files) more.erase(file);
@@ -135,7 +135,7 @@ TEST_CASE("sync --to-dir: a disk of any size that is too small leaves what was t
   CHECK(refused > 20);
 }
 
-TEST_CASE("sync --to-dir: a disk that is full for a while is waited for") {
+TEST_CASE("sync --to-dir: after a disk was full for a while, the credential is written") {
   const Fleet fleet({"a"});
   Mounted disk(fleet.root());
   if (!disk.mount_memory("size=128k")) {
@@ -159,13 +159,13 @@ TEST_CASE("sync --to-dir: a disk that is full for a while is waited for") {
 }
 
 #ifdef EXECCRED_FAULTS
-TEST_CASE("sync --to-dir: a disk that has no room for what it took already") {
+TEST_CASE("sync --to-dir: if fsync reports a full disk, existing files are kept") {
   const Fleet fleet({"a"});
   CHECK(fleet.once().exit_code == 0);
   const std::string token = fleet.token("a");
   const std::set<std::string> files = all_below(fleet.root());
   fleet.write_profile("a", {provider("p", "https://new.example")});
-  // Of each file of a generation, and of the marker.
+  // The fsync of each file of a generation, and of the marker.
   for (int number = 1; number <= 5; ++number) {
     CAPTURE(number);
     Command command = fleet.command({"--once", "--to-dir=" + fleet.root().native()});
@@ -201,7 +201,7 @@ class MovedClock {
   std::vector<std::string> environment() const {
     return {"LD_PRELOAD=" EXECCRED_FAULTS, "FAULT=clockfile:0:0:" + fleet_.sandbox().at("clock")};
   }
-  // What is left of the credential of "a", by this clock.
+  // The remaining lifetime of the credential of "a", by this clock.
   seconds left() const {
     const auto end = execcred::parse_rfc3339(read_text(fleet_.folder("a") / "expiration"));
     if (!end) return seconds(0);
@@ -217,7 +217,7 @@ class MovedClock {
 
 }  // namespace
 
-TEST_CASE("sync: a clock that jumps by hours and years leaves no credential that has ended") {
+TEST_CASE("sync: after the clock jumps by hours or years, the credential is valid again") {
   const Fleet fleet({"a"});
   MovedClock clock(fleet);
   Run run(fleet, {}, clock.environment());
@@ -233,7 +233,7 @@ TEST_CASE("sync: a clock that jumps by hours and years leaves no credential that
   CHECK(run.end().exit_code == 0);
 }
 
-TEST_CASE("sync: a plugin that failed while the clock was wrong is asked again when it is right") {
+TEST_CASE("sync: a plugin that failed while the clock was wrong runs again when it is right") {
   const Fleet fleet({"a"});
   const std::string good = read_text(fleet.sandbox().path() / "bin/p");
   fleet.sandbox().script("bin/p", "echo 'it is broken' >&2\nexit 1");
@@ -249,7 +249,7 @@ TEST_CASE("sync: a plugin that failed while the clock was wrong is asked again w
 }
 #endif
 
-TEST_CASE("sync: a folder of ClusterProfiles that is unmounted removes nothing, and comes back") {
+TEST_CASE("sync: nothing is removed while the folder of ClusterProfiles is unmounted") {
   const Fleet fleet({"a", "b"});
   const fs::path profiles = fleet.sandbox().path() / "profiles";
   const fs::path volume = fleet.sandbox().path() / "volume";
@@ -273,7 +273,7 @@ TEST_CASE("sync: a folder of ClusterProfiles that is unmounted removes nothing, 
   CHECK(fs::exists(fleet.folder("a") / "token"));
 }
 
-TEST_CASE("sync: a folder of ClusterProfiles that is away removes nothing, and comes back") {
+TEST_CASE("sync: nothing is removed while the folder of ClusterProfiles is missing") {
   const Fleet fleet({"a", "b"});
   const fs::path profiles = fleet.sandbox().path() / "profiles";
   const fs::path elsewhere = fleet.sandbox().path() / "elsewhere";
@@ -289,7 +289,7 @@ TEST_CASE("sync: a folder of ClusterProfiles that is away removes nothing, and c
   CHECK(fs::exists(fleet.folder("a") / "token"));
 }
 
-TEST_CASE("sync --to-dir: a volume that is unmounted gets no credentials on the disk below") {
+TEST_CASE("sync --to-dir: no credentials are written to the disk below an unmounted volume") {
   const Fleet fleet({"a"});
   fleet.set_lifetime(4);
   const fs::path volume = fleet.sandbox().path() / "volume";

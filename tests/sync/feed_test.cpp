@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a look at the inventory goes through: what has changed, and nothing else.
+// A look at the inventory reads only the ClusterProfiles that have changed.
 #include "sync/feed.hpp"
 #include "cli/inventory.hpp"
 #include "command_options.hpp"
@@ -67,7 +67,7 @@ class Watched {
 
 TEST_SUITE_BEGIN("sync");
 
-TEST_CASE("sync: an event of the hub is a look at its ClusterProfile alone") {
+TEST_CASE("sync: after an event of the hub, only its ClusterProfile is read") {
   LiveApi api;
   for (const std::string name : {"a", "b", "c"}) {
     api.put("clusterprofiles", profile_object(name, "https://" + name + ".example"));
@@ -84,7 +84,7 @@ TEST_CASE("sync: an event of the hub is a look at its ClusterProfile alone") {
   CHECK(gone.taken.empty());
   CHECK(gone.dropped == Names{"fleet/a"});
   CHECK(gone.picture.count == 2);
-  // With another mapping all count.
+  // With another mapping, all are read.
   CHECK(look(hub.feed(), true).taken == Names{"b", "c"});
   const Look broken = hub.after([&] {
     test::Json object = profile_object("c", "https://c.example");
@@ -95,7 +95,7 @@ TEST_CASE("sync: an event of the hub is a look at its ClusterProfile alone") {
   CHECK(broken.picture.count == 1);
 }
 
-TEST_CASE("sync: what a hub lost and got while its watch was away is seen by the next list") {
+TEST_CASE("sync: changes during a broken watch are found by the next list") {
   LiveApi api;
   for (const std::string name : {"a", "b"}) {
     api.put("clusterprofiles", profile_object(name, "https://" + name + ".example"));
@@ -124,7 +124,7 @@ TEST_CASE("sync: what a hub lost and got while its watch was away is seen by the
   CHECK(look(hub.feed()).picture.count == 2);
 }
 
-TEST_CASE("sync: files are read again when they change, and else not") {
+TEST_CASE("sync: files are read again only when they change") {
   const blackbox::Sandbox sandbox;
   const auto write = [&](const std::string& name) {
     sandbox.write("profiles/" + name + ".json", blackbox::profile(name, {blackbox::provider("p")}));

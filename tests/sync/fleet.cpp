@@ -53,7 +53,7 @@ std::string Fleet::token(const std::string& name) const {
 
 void Fleet::write_profile(const std::string& name,
                           const std::vector<std::string>& providers) const {
-  // Whole at once: a run may be reading.
+  // Renamed into place, because a run may be reading.
   const std::string partial = sandbox_.write(".partial", profile(name, providers));
   fs::rename(partial, sandbox_.path() / "profiles" / (name + ".json"));
 }

@@ -14,9 +14,9 @@ namespace blackbox {
 
 class Fleet {
  public:
-  // A ClusterProfile of each name in the namespace fleet, whose provider "p" is counted. Others are
-  // "failing", "unavailable", "ended", and "real": execcred-token-file for https://a.example:6443
-  // alone.
+  // A ClusterProfile of each name in the namespace fleet, with the provider "p", whose runs are
+  // counted. Other providers are "failing", "unavailable", "ended", and "real", which is
+  // execcred-token-file, for https://a.example:6443 only.
   explicit Fleet(const std::vector<std::string>& names);
 
   const Sandbox& sandbox() const { return sandbox_; }
@@ -27,7 +27,7 @@ class Fleet {
 
   void write_profile(const std::string& name, const std::vector<std::string>& providers) const;
   void remove_profile(const std::string& name) const;
-  // For how many seconds the credentials of "p" live; an hour without.
+  // Sets the lifetime of the credentials of "p" in seconds. The default is an hour.
   void set_lifetime(int seconds) const;
   // How many times "p" ran, and what it found in EXECCRED_REFRESH_BEFORE.
   std::size_t runs() const { return refreshes().size(); }

@@ -9,9 +9,9 @@
 
 namespace blackbox {
 
-// The answer of a run's --listen, whose address is in its log.
+// The reply of a run's --listen server, whose address is in the run's log.
 std::string answer_of(const std::string& log, const std::string& path);
-// The run's output goes to a file, so that it can be read during the run.
+// Sends the run's log to a file, so that it can be read during the run.
 void write_log(Command& command, const std::string& file);
 
 class Run {
@@ -20,7 +20,7 @@ class Run {
                const std::vector<std::string>& environment = {});
 
   std::string log() const { return read_text(fleet_.sandbox().path() / "log"); }
-  // Its end by SIGTERM.
+  // Ends the run with SIGTERM.
   Outcome end();
   pid_t pid() const { return child_.pid(); }
   Outcome wait() { return child_.wait(); }

@@ -53,7 +53,7 @@ TEST_CASE("sync --to-dir: a folder for each cluster, in the layout of a kubelet'
   CHECK(fs::exists(fleet.folder("b") / "token"));
 }
 
-TEST_CASE("sync --to-dir: what is good is left as it is, and nothing runs") {
+TEST_CASE("sync --to-dir: a valid credential is kept, and no plugin runs") {
   const Fleet fleet({"a", "b"});
   fleet.once();
   const std::string token = fleet.token("a");
@@ -78,7 +78,7 @@ TEST_CASE("sync --once: without a descriptor for its signals it does its work an
   }
 }
 
-TEST_CASE("sync --once: what a plugin prints is read whole, though a byte at a time") {
+TEST_CASE("sync --once: a plugin's output is read to its end, also a byte at a time") {
   const Fleet fleet({"a"});
   Command command = fleet.command({"--once", "--to-dir=" + fleet.root().native()});
   command.environment.push_back("LD_PRELOAD=" EXECCRED_FAULTS);
@@ -90,7 +90,7 @@ TEST_CASE("sync --once: what a plugin prints is read whole, though a byte at a t
 }
 #endif
 
-TEST_CASE("sync --to-dir: another server is another credential") {
+TEST_CASE("sync --to-dir: if the server changes, a new credential is written") {
   const Fleet fleet({"a"});
   fleet.once();
   const std::string token = fleet.token("a");
@@ -106,7 +106,7 @@ TEST_CASE("sync --to-dir: another server is another credential") {
   CHECK_FALSE(fs::exists(fleet.folder("a") / before));
 }
 
-TEST_CASE("sync --to-dir: a folder that others could write is refused") {
+TEST_CASE("sync --to-dir: a missing folder, a file, and a folder that others can write fail") {
   const Fleet fleet({"a"});
   CHECK_REFUSAL(fleet.sync({"--once", "--to-dir=" + fleet.sandbox().at("absent")}), 2,
                 "cannot open the folder");
@@ -119,7 +119,7 @@ TEST_CASE("sync --to-dir: a folder that others could write is refused") {
   CHECK(fs::is_empty(fleet.root()));
 }
 
-TEST_CASE("sync --to-dir: modes and groups of the reader's choice, nothing for others") {
+TEST_CASE("sync --to-dir: file mode and group can be chosen, but others get no access") {
   const Fleet fleet({"a"});
   const std::string group = "--dir-group=" + std::to_string(getegid());
   CHECK(fleet.once({"--file-mode=0640", group}).exit_code == 0);
@@ -134,7 +134,7 @@ TEST_CASE("sync --to-dir: modes and groups of the reader's choice, nothing for o
   CHECK_REFUSAL(fleet.once({"--dir-group=no-such-group"}), 2, "there is no group 'no-such-group'");
 }
 
-TEST_CASE("sync --dir-group: a reader of that group and another user reads it, and no other does") {
+TEST_CASE("sync --dir-group: another user of that group can read the files, others cannot") {
   constexpr gid_t kGroup = 65533;
   const Fleet fleet({"a"});
   if (geteuid() != 0) {
@@ -157,13 +157,13 @@ TEST_CASE("sync --dir-group: a reader of that group and another user reads it, a
   CHECK_MESSAGE(reader.exit_code == 0, describe(reader));
   CHECK(reader.output.ends_with(fleet.token("a")));
   CHECK(read_as(65534).exit_code == 1);
-  // A renewal keeps it.
+  // A renewal keeps the group.
   fleet.write_profile("a", {provider("p", "https://new.example:6443")});
   CHECK(fleet.once({"--file-mode=0640", "--dir-group=" + std::to_string(kGroup)}).exit_code == 0);
   CHECK(read_as(kGroup).output.ends_with(fleet.token("a")));
 }
 
-TEST_CASE("sync --to-dir: what is not ours is reported, and the rest is written") {
+TEST_CASE("sync --to-dir: foreign files are reported and kept, and the rest is written") {
   const Fleet fleet({"a", "b", "c", "d"});
   fs::create_directories(fleet.folder("a"));
   fleet.sandbox().write("out/fleet/a/token", "theirs");
@@ -180,7 +180,7 @@ TEST_CASE("sync --to-dir: what is not ours is reported, and the rest is written"
   CHECK(fleet.token("d").starts_with("t0ken-"));
 }
 
-TEST_CASE("sync --to-dir: a ClusterProfile that goes takes its folder along") {
+TEST_CASE("sync --to-dir: the folder of a deleted ClusterProfile is removed") {
   const Fleet fleet({"a", "b"});
   fleet.once();
   fleet.remove_profile("b");
@@ -199,7 +199,7 @@ TEST_CASE("sync --to-dir: a ClusterProfile that goes takes its folder along") {
   CHECK(fleet.token("a").starts_with("t0ken-"));
 }
 
-TEST_CASE("sync --to-dir: nothing is removed when the inventory cannot be trusted") {
+TEST_CASE("sync --to-dir: nothing is removed while the inventory is broken or empty") {
   const Fleet fleet({"a", "b"});
   fleet.once();
   fleet.remove_profile("b");
@@ -239,7 +239,7 @@ TEST_CASE(
   CHECK(fleet.token("b") == token);
 }
 
-TEST_CASE("sync --to-dir: a server that a plugin may not serve loses its folder") {
+TEST_CASE("sync --to-dir: a cluster whose server the plugin does not allow loses its folder") {
   const Fleet fleet({"a"});
   fleet.write_profile("a", {provider("real", "https://a.example:6443")});
   CHECK(fleet.once().exit_code == 0);
@@ -251,7 +251,7 @@ TEST_CASE("sync --to-dir: a server that a plugin may not serve loses its folder"
   CHECK_FALSE(fs::exists(fleet.folder("a")));
 }
 
-TEST_CASE("sync --to-dir: an unavailable plugin is exit code 3, beside a failing one 1") {
+TEST_CASE("sync --to-dir: exit code 3 for an unavailable plugin, 1 if another plugin fails") {
   const Fleet fleet({"a"});
   fleet.write_profile("a", {provider("unavailable")});
   const auto causes = [&fleet](int exit_code) {
@@ -266,7 +266,7 @@ TEST_CASE("sync --to-dir: an unavailable plugin is exit code 3, beside a failing
         std::string::npos);
 }
 
-TEST_CASE("sync --to-dir: two ClusterProfiles of one name exclude each other") {
+TEST_CASE("sync --to-dir: of two ClusterProfiles with one name, neither is written") {
   const Fleet fleet({"a", "b"});
   fleet.once();
   const std::string token = fleet.token("a");
@@ -278,7 +278,7 @@ TEST_CASE("sync --to-dir: two ClusterProfiles of one name exclude each other") {
   CHECK(read_text(fleet.folder("a") / "server") == "https://a.example:6443");
 }
 
-TEST_CASE("sync --to-dir: a credential that has ended is never written") {
+TEST_CASE("sync --to-dir: an expired credential is not written") {
   const Fleet fleet({"a"});
   fleet.write_profile("a", {provider("ended")});
   const Outcome outcome = fleet.once();
@@ -296,7 +296,7 @@ TEST_CASE("sync --dry-run: names what would change, runs nothing and writes noth
   CHECK(fleet.runs() == 0);
 }
 
-TEST_CASE("sync --dry-run: leaves what a killed run left") {
+TEST_CASE("sync --dry-run: does not remove the leftovers of a killed run") {
   const Fleet fleet({"a"});
   fleet.once();
   const std::string left_over = "out/fleet/.execcred-sync.0123456789abcdef/token";
@@ -307,7 +307,7 @@ TEST_CASE("sync --dry-run: leaves what a killed run left") {
   CHECK_FALSE(fs::exists(fleet.sandbox().path() / left_over));
 }
 
-TEST_CASE("sync: options that exclude or need each other") {
+TEST_CASE("sync: invalid options, and options that exclude or need each other, are refused") {
   const Fleet fleet({"a"});
   const std::string folder = "--to-dir=" + fleet.root().native();
   CHECK_REFUSAL(fleet.sync({"--once"}), 2, "neither --to-dir nor --to-secret is given");
@@ -350,7 +350,7 @@ TEST_CASE("sync --log-format=json: every line is an object, errors too") {
   CHECK(json_at(refused.error_output, "hint").starts_with("create it first"));
 }
 
-TEST_CASE("sync --log-format=json: what was typed wrong is told as an object too") {
+TEST_CASE("sync --log-format=json: a usage error is an object, too") {
   const Fleet fleet({"a"});
   const std::string folder = "--to-dir=" + fleet.root().native();
   const auto message_of = [&](std::vector<std::string> arguments) {
@@ -371,7 +371,7 @@ TEST_CASE("sync --log-format=json: what was typed wrong is told as an object too
   CHECK(json_at(without_mapping.error_output, "message").ends_with(" is required"));
 }
 
-TEST_CASE("sync --to-dir: killed at any time, it leaves folders that are whole") {
+TEST_CASE("sync --to-dir: killed at any time, it leaves complete folders") {
   const Fleet fleet({"a", "b", "c"});
   for (int delay = 0; delay < 60; ++delay) {
     for (const std::string name : {"a", "b", "c"}) {

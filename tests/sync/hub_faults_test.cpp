@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `execcred sync --to-secret` where the hub takes some things and not others: names, a namespace
-// that goes, a Lease that another holds. tests/e2e has the real API server.
+// `execcred sync --to-secret` with a hub that refuses some requests: names, a namespace that is
+// deleted, a Lease that another process holds. tests/e2e has the real API server.
 #include "fleet_run.hpp"
 #include "hub_run.hpp"
 
@@ -37,7 +37,7 @@ std::string holder_of_lease(const LiveApi& api) {
   return lease ? (*lease)["spec"].value("holderIdentity", "") : "";
 }
 
-// Which process wrote what while which one held the Lease; tokens identify the processes.
+// Records which process wrote while which process held the Lease. Tokens identify processes.
 class Witness {
  public:
   void look_at(const LiveApi& api, const Received& request) {
@@ -56,7 +56,7 @@ class Witness {
 
   std::size_t asked(const std::string& token) const { return count(asked_, token); }
   std::size_t writes(const std::string& token) const { return count(writes_, token); }
-  // Without holding the Lease.
+  // Writes without holding the Lease.
   std::size_t strays(const std::string& token) const { return count(strays_, token); }
 
  private:
@@ -89,7 +89,7 @@ void put_profile(LiveApi& api, const std::string& name) {
   api.put("clusterprofiles", profile_object(name, "https://" + name + ".example"));
 }
 
-// By force, at that second of a minute.
+// Another process takes the Lease by force, with a renewTime at that second of a minute.
 void steal_lease(LiveApi& api, int second, int duration_seconds) {
   Json lease = *api.find("leases", "to", "sync");
   lease["spec"]["holderIdentity"] = "thief";
@@ -102,7 +102,7 @@ void steal_lease(LiveApi& api, int second, int duration_seconds) {
 
 TEST_SUITE_BEGIN("sync");
 
-TEST_CASE("sync --to-secret: a name that cannot be a Secret's is reported, the rest is written") {
+TEST_CASE("sync --to-secret: a name that no Secret can have is reported, the rest is written") {
   LiveApi api;
   const std::string longest(250, 'x');
   put_profile(api, "a");
@@ -117,7 +117,7 @@ TEST_CASE("sync --to-secret: a name that cannot be a Secret's is reported, the r
   CHECK(api.count("secrets") == 1);
 }
 
-TEST_CASE("sync --to-secret: a namespace that goes is reported, and written to when it is back") {
+TEST_CASE("sync --to-secret: a missing namespace is reported, and written to when it is back") {
   LiveApi api;
   put_profile(api, "a");
   put_profile(api, "b");
@@ -142,7 +142,7 @@ TEST_CASE("sync --to-secret: a namespace that goes is reported, and written to w
   CHECK(outcome.error_output.find("for-https") == std::string::npos);
 }
 
-TEST_CASE("sync --lease: a Lease that somebody else takes by force ends all writing") {
+TEST_CASE("sync --lease: if another process takes the Lease by force, writing stops") {
   LiveApi api;
   put_profile(api, "a");
   Witness witness;
@@ -154,7 +154,7 @@ TEST_CASE("sync --lease: a Lease that somebody else takes by force ends all writ
   blackbox::Child child(process.command({"--lease=to/sync"}));
   CHECK(blackbox::wait_until([&] { return is_written(api, "a"); }));
   steal_lease(api, 0, 4);
-  // It has seen that when it has asked for the Lease a second time.
+  // After its second request for the Lease, the process knows that it has lost it.
   std::size_t asked = witness.asked("one");
   CHECK(blackbox::wait_until([&] { return witness.asked("one") >= asked + 2; }));
   const std::size_t writes = witness.writes("one");
@@ -175,7 +175,7 @@ TEST_CASE("sync --lease: a Lease that somebody else takes by force ends all writ
   CHECK(child.wait().exit_code == 0);
 }
 
-TEST_CASE("sync --lease: a Lease that is lost while there is work ends it after what has begun") {
+TEST_CASE("sync --lease: after the Lease is lost, only the write that has begun is completed") {
   constexpr std::size_t kProfiles = 12;
   LiveApi api;
   for (std::size_t i = 0; i < kProfiles; ++i) put_profile(api, "a" + std::to_string(i));
@@ -203,7 +203,7 @@ TEST_CASE("sync --lease: a Lease that is lost while there is work ends it after 
   CHECK(child.wait().exit_code == 0);
 }
 
-TEST_CASE("sync --lease: a Lease that may not be read is reported once, and taken when it may") {
+TEST_CASE("sync --lease: a forbidden Lease is reported once, and taken when it is allowed") {
   LiveApi api;
   put_profile(api, "a");
   std::atomic<int> refusals = 0;
@@ -228,7 +228,7 @@ TEST_CASE("sync --lease: a Lease that may not be read is reported once, and take
   }
 }
 
-TEST_CASE("sync --lease: a process that was stopped for long writes nothing when it goes on") {
+TEST_CASE("sync --lease: a process that was paused for long writes nothing when it continues") {
   LiveApi api;
   put_profile(api, "a");
   Witness witness;
@@ -247,7 +247,7 @@ TEST_CASE("sync --lease: a process that was stopped for long writes nothing when
   put_profile(api, "b");
   CHECK(blackbox::wait_until([&] { return is_written(api, "b"); }));
   CHECK(witness.writes("two") > 0);
-  // It finds work as it wakes up.
+  // There is work when it continues.
   for (const std::string name : {"c", "d", "e", "f"}) put_profile(api, name);
   kill(first.pid(), SIGCONT);
   const std::size_t asked = witness.asked("one");
@@ -263,7 +263,7 @@ TEST_CASE("sync --lease: a process that was stopped for long writes nothing when
   }
 }
 
-TEST_CASE("sync --lease: one round takes no Lease") {
+TEST_CASE("sync --lease: --dry-run and --once take no Lease") {
   LiveApi api;
   put_profile(api, "a");
   const Process process(api);
@@ -276,7 +276,7 @@ TEST_CASE("sync --lease: one round takes no Lease") {
   for (const Received& request : api.requests()) CHECK_FALSE(is_of_lease(request));
 }
 
-TEST_CASE("sync: SIGTERM lets a write that has begun come to its end, and begins no other") {
+TEST_CASE("sync: after SIGTERM, the write that has begun is completed, and no other begins") {
   LiveApi api;
   for (const std::string name : {"a", "b", "c"}) put_profile(api, name);
   std::atomic<bool> is_in_hand = false;
@@ -303,7 +303,7 @@ TEST_CASE("sync: SIGTERM lets a write that has begun come to its end, and begins
   CHECK(count_of(outcome.error_output, "wrote") == 1);
 }
 
-TEST_CASE("sync --listen: alive and ready while the hub is away, and its metrics say so") {
+TEST_CASE("sync --listen: healthy and ready while the hub is unreachable, which the metrics show") {
   LiveApi api;
   put_profile(api, "a");
   const Process process(api);
@@ -328,7 +328,7 @@ TEST_CASE("sync --listen: alive and ready while the hub is away, and its metrics
   CHECK(child.wait().exit_code == 0);
 }
 
-TEST_CASE("sync --listen: written Secrets that may not be watched are told, once") {
+TEST_CASE("sync --listen: a forbidden watch of the written Secrets is reported once") {
   LiveApi api;
   put_profile(api, "a");
   std::atomic<int> refusals = 0;
@@ -354,7 +354,7 @@ TEST_CASE("sync --listen: written Secrets that may not be watched are told, once
   CHECK(child.wait().exit_code == 0);
 }
 
-TEST_CASE("sync --to-secret: the requests of a fleet are its renewals") {
+TEST_CASE("sync --to-secret: one write request for each renewal, and no Secret is read") {
   constexpr std::size_t kProfiles = 20;
   LiveApi api;
   const auto put_all = [&](const std::string& domain) {

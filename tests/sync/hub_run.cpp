@@ -14,7 +14,7 @@
 namespace execcred::test {
 namespace {
 
-// The provider gives a token that names the server which it is for, by the shell alone.
+// A provider whose token names the server that it is for. It needs only the shell.
 std::string echoing_provider(const blackbox::Sandbox& sandbox) {
   const auto end = std::chrono::system_clock::now() + std::chrono::hours(1);
   return sandbox.script(

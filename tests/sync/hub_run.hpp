@@ -13,12 +13,12 @@
 
 namespace execcred::test {
 
-// In the namespace fleet, with the provider "p".
+// A ClusterProfile in the namespace fleet, with the provider "p".
 Json profile_object(const std::string& name, const std::string& server);
 
 class Process {
  public:
-  // Which it is on the hub, its token says.
+  // The token identifies the process on the hub.
   explicit Process(const LiveApi& api, const std::string& token = "t0ken");
 
   // execcred sync --to-secret=token --secret-namespace=to MORE.
@@ -35,7 +35,7 @@ class Process {
   blackbox::Sandbox sandbox_;
 };
 
-// "for-SERVER" and the server beside it, of the Secret.
+// The token ("for-SERVER") and the server in the Secret of the cluster.
 std::pair<std::string, std::string> written(const LiveApi& api, const std::string& cluster);
 
 }  // namespace execcred::test

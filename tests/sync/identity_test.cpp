@@ -32,7 +32,7 @@ using execcred::test::Stream;
 using execcred::test::written;
 
 constexpr int kClusters = 1000;
-// Of all that a machine with other work does for a thousand clusters.
+// For a thousand clusters, on a machine that has other work.
 constexpr blackbox::milliseconds kPatience(120'000);
 
 std::string server_of(int cluster) { return "https://s" + std::to_string(cluster) + ".example"; }
@@ -70,7 +70,7 @@ class Book {
   std::size_t judged_ = 0;
 };
 
-// Each Secret, as it is sent.
+// Checks each Secret as it is sent to the hub.
 bool is_write(const Received& request) {
   const bool has_object = request.method == "POST" || request.method == "PUT";
   return has_object && request.target.find("/secrets") != std::string::npos;
@@ -86,7 +86,7 @@ void judge_request(Book& book, const Received& request) {
   book.judge(is_place ? owner : "another's Secret", value("token"), value("server"));
 }
 
-// Folders, over and over, as a reader would that resolves ..data once.
+// Reads the folders again and again, like a reader that resolves ..data once.
 class FolderReader {
  public:
   FolderReader(Book& book, fs::path root)
@@ -116,7 +116,7 @@ class FolderReader {
     const fs::path data = folder / fs::read_symlink(folder / "..data", gone);
     const std::string token = read_text(data / "token");
     const std::string server = read_text(data / "server");
-    // It may go while it is read.
+    // The folder may be removed while it is read.
     if (!gone && fs::exists(data / "token", gone) && !server.empty()) {
       book_.judge(folder.filename(), token, server);
     }
@@ -142,7 +142,7 @@ class Inventory {
     api_.erase("clusterprofiles", "fleet", name);
   }
 
-  // All servers change places.
+  // Assigns the servers to the names in a new order.
   void swap(std::mt19937& random) {
     std::vector<std::string> servers;
     for (const auto& [name, server] : names_) servers.push_back(server);
@@ -151,7 +151,7 @@ class Inventory {
     for (const auto& [name, server] : std::map(names_)) assign(name, servers.at(next++));
   }
 
-  // A third goes and comes under another name, some under the name that another had.
+  // Renames a third of the ClusterProfiles, half of these to a name that another one had.
   void rename(std::mt19937& random, const std::string& prefix) {
     std::vector<std::pair<std::string, std::string>> moved;
     for (const auto& [name, server] : names_) {
@@ -197,7 +197,7 @@ TEST_CASE("sync: a thousand clusters renamed and swapped never get another's cre
   command.patience = 2 * kPatience;
   blackbox::Child child(command);
 
-  // Each change comes while the one before it is still worked at.
+  // Each change comes while the previous one is still being processed.
   const auto wait_for_writes = [&] {
     const std::size_t before = writes;
     CHECK(blackbox::wait_until([&] { return writes >= before + 300; }, kPatience));

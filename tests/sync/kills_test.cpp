@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `execcred sync` killed at random moments, and started again each time: what it leaves is whole,
-// nothing foreign is touched, and the last run mends what the others left.
+// `execcred sync` killed at random moments, and started again each time: its files and Secrets are
+// complete, nothing foreign is changed, and the last run removes the leftovers of the others.
 #include "hub_run.hpp"
 
 #include <doctest/doctest.h>
@@ -36,15 +36,15 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kKills = 210;
 constexpr std::array kNames = {"a", "b", "c", "d"};
-// How long a run may take until there is something to kill it at.
+// How long to wait for something at which to kill a run.
 constexpr auto kNothingHappens = 5s;
 
 bool is_change(const Received& request) {
   return request.method != "GET" && request.target.find("/secrets") != std::string::npos;
 }
 
-// The ClusterProfiles a to d, which change; e, whose targets belong to another instance; and others
-// of that instance.
+// The ClusterProfiles a to d, which change; e, whose targets are not execcred's; and more foreign
+// files and Secrets.
 class Scene {
  public:
   Scene() : process_(api_) {
@@ -68,7 +68,7 @@ class Scene {
     return process_.command(std::move(more));
   }
 
-  // Other servers, ClusterProfiles that go and that come.
+  // Changes the servers, and deletes and creates ClusterProfiles.
   void change(int round, std::mt19937& random) {
     for (const std::string name : kNames) {
       const bool stays = name == "a" || random() % 8 != 0;
@@ -83,7 +83,7 @@ class Scene {
     }
   }
 
-  // Each folder and Secret that is there holds one cluster's credential, whole.
+  // Checks that each existing folder and Secret has the complete credential of one cluster.
   void check_whole() const {
     for (const std::string name : kNames) {
       CAPTURE(name);
@@ -100,7 +100,7 @@ class Scene {
     CHECK(foreign() == foreign_);
   }
 
-  // Everything is as the ClusterProfiles say.
+  // Whether all folders and Secrets match the ClusterProfiles.
   bool is_settled() const {
     return std::all_of(kNames.begin(), kNames.end(), [this](const std::string name) {
       const auto wanted = servers_.find(name);
@@ -125,7 +125,7 @@ class Scene {
     }
   }
 
-  // When a folder was last changed.
+  // When each folder was last changed.
   std::vector<timespec> times() const {
     std::vector<timespec> all;
     for (const std::string name : {"", "a", "b", "c", "d"}) {
@@ -150,7 +150,7 @@ class Scene {
     return names;
   }
 
-  // Text by place.
+  // The content of each foreign file and Secret, by its place.
   std::map<std::string, std::string> foreign() const {
     std::map<std::string, std::string> all;
     for (const std::string name : {"e-token", "z-token"}) {
@@ -184,7 +184,7 @@ bool has_changed(const std::vector<timespec>& before, const std::vector<timespec
   return false;
 }
 
-// One run, which is killed: after a while, at one of its requests, or while it writes a folder.
+// A run that is killed: after a while, at one of its requests, or while it writes a folder.
 class KilledRun {
  public:
   KilledRun(Scene& scene, std::mt19937& random) : scene_(scene), random_(random) {}
@@ -196,7 +196,7 @@ class KilledRun {
     return killed(child);
   }
 
-  // The Nth that changes something: before the hub serves it, or before it replies.
+  // At the Nth request that changes a Secret: before the hub serves it, or before it replies.
   blackbox::Outcome at_request() {
     std::atomic<pid_t> pid = 0;
     std::atomic<int> rest = 1 + static_cast<int>(random_() % 6);
@@ -242,12 +242,12 @@ class KilledRun {
 
 TEST_SUITE_BEGIN("sync");
 
-TEST_CASE("sync: killed at two hundred moments, it leaves what is whole, and nothing of its work") {
+TEST_CASE("sync: killed at two hundred moments, it leaves complete credentials, and no leftovers") {
   const auto seed = std::random_device()();
   CAPTURE(seed);
   std::mt19937 random(seed);
   Scene scene;
-  // It also reports targets of another instance.
+  // A complete run. It ends with 1, because it reports the foreign targets.
   const auto settle = [&] {
     const blackbox::Outcome outcome = blackbox::run(scene.command({"--once"}));
     CHECK_MESSAGE(outcome.exit_code == 1, blackbox::describe(outcome));

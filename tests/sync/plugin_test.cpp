@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `execcred sync` with a plugin of ours that has a cache, and its token server.
+// `execcred sync` with execcred-oidc-federation, which has a cache, and a token server.
 #include "fleet_run.hpp"
 
 #include "cli/inventory.hpp"
@@ -61,8 +61,8 @@ class Federation {
 
 TEST_SUITE_BEGIN("sync");
 
-TEST_CASE("sync: a plugin's cache gives another credential at each renewal") {
-  // After eight seconds each; the cache by itself would keep a credential for 45 seconds at least.
+TEST_CASE("sync: each renewal gets a new credential from a plugin that has a cache") {
+  // Renewals are eight to ten seconds apart; the cache alone keeps a credential for 45 seconds.
   const Federation federation(60);
   Run run(federation.fleet(), {"--renew-at=15"});
   CHECK(wait_until([&] { return federation.issued() >= 3; }));
@@ -71,7 +71,7 @@ TEST_CASE("sync: a plugin's cache gives another credential at each renewal") {
   CHECK_MESSAGE(run.log().find("error") == std::string::npos, run.log());
 }
 
-TEST_CASE("sync: a ClusterProfile that chooses what a plugin may not use loses its folder") {
+TEST_CASE("sync: a ClusterProfile that asks for a forbidden audience loses its folder") {
   const Federation federation(3600);
   const Fleet& fleet = federation.fleet();
   CHECK(fleet.once().exit_code == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is due when, with an inventory and a store that a case makes up.
+// What is due when, with a fake inventory and a fake store.
 #include "sync/reconciler.hpp"
 #include "sandbox.hpp"
 
@@ -31,7 +31,7 @@ class OneProfile final : public ProfileFeed {
   bool is_up() const override { return true; }
 };
 
-// Of which one is there from before, of an hour.
+// A store that already has one credential, which is valid for an hour.
 class OneHeld final : public Store, public Target {
  public:
   int removals = 0;
@@ -64,7 +64,7 @@ class OneHeld final : public Store, public Target {
 
 TEST_SUITE_BEGIN("sync");
 
-TEST_CASE("sync: a rule that waited for a whole inventory is followed at once when it is whole") {
+TEST_CASE("sync: a removal that waits for a complete inventory happens as soon as it is complete") {
   const blackbox::Sandbox sandbox;
   OneProfile feed;
   OneHeld store;
@@ -83,7 +83,7 @@ TEST_CASE("sync: a rule that waited for a whole inventory is followed at once wh
   CHECK(reconciler.run_round() == 1);
   CHECK(reconciler.figures().failures.at("no-provider") == 1);
   CHECK(store.removals == 0);
-  // Its pause is a second at least.
+  // There is no wait for the pause after a failure, which is at least a second.
   feed.is_whole = true;
   CHECK(reconciler.look() == 0);
   reconciler.run_round();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `execcred sync` as it runs for long: renewal, changes of files, its end.
+// `execcred sync` as a process that runs for long: renewal, changed files, its end.
 #include "fleet_run.hpp"
 
 #include "cli/inventory.hpp"
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 TEST_SUITE_BEGIN("sync");
 
-TEST_CASE("sync: a credential is renewed before its end, and the plugin's cache is told") {
+TEST_CASE("sync: a credential is renewed before it expires, and EXECCRED_REFRESH_BEFORE is set") {
   const Fleet fleet({"a"});
   fleet.set_lifetime(6);
   Run run(fleet);
@@ -39,7 +39,7 @@ TEST_CASE("sync: a credential is renewed before its end, and the plugin's cache 
   CHECK(run.log().find("level") == std::string::npos);
 }
 
-TEST_CASE("sync: changes of files are seen at once, and what is deleted is written again") {
+TEST_CASE("sync: changed files are seen at once, and a deleted folder is written again") {
   const Fleet fleet({"a", "b"});
   Run run(fleet);
   CHECK(wait_until([&] { return fs::exists(fleet.folder("b") / "token"); }));
@@ -55,7 +55,7 @@ TEST_CASE("sync: changes of files are seen at once, and what is deleted is writt
   CHECK(run.end().exit_code == 0);
 }
 
-TEST_CASE("sync: a mapping that changes is read again, a broken one is not taken") {
+TEST_CASE("sync: a changed mapping is read again, a broken one is reported and not used") {
   const Fleet fleet({"a"});
   Run run(fleet);
   CHECK(wait_until([&] { return fs::exists(fleet.folder("a") / "token"); }));
@@ -70,7 +70,7 @@ TEST_CASE("sync: a mapping that changes is read again, a broken one is not taken
   CHECK(run.end().exit_code == 0);
 }
 
-TEST_CASE("sync: an inventory that became empty removes nothing, and is still renewed") {
+TEST_CASE("sync: if the inventory becomes empty, nothing is removed, and renewal continues") {
   const Fleet fleet({"a"});
   fleet.set_lifetime(6);
   Run run(fleet);
@@ -83,7 +83,7 @@ TEST_CASE("sync: an inventory that became empty removes nothing, and is still re
   CHECK(fs::exists(fleet.folder("a") / "token"));
 }
 
-TEST_CASE("sync: SIGTERM ends the plugin that runs, and the run with 0") {
+TEST_CASE("sync: after SIGTERM, the running plugin ends, and sync exits with 0") {
   const Fleet fleet({"a"});
   fleet.sandbox().write(
       "mapping.json",
@@ -119,7 +119,7 @@ TEST_CASE("sync --listen: health, readiness and metrics") {
   CHECK(run.end().exit_code == 0);
 }
 
-TEST_CASE("sync --listen: a port that is in use") {
+TEST_CASE("sync --listen: an error if the port is in use") {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = {};
   address.sin_family = AF_INET;
@@ -135,7 +135,7 @@ TEST_CASE("sync --listen: a port that is in use") {
   close(descriptor);
 }
 
-TEST_CASE("sync: a reader that resolves ..data once never sees two generations") {
+TEST_CASE("sync: a reader that resolves ..data once sees one complete generation") {
   const Fleet fleet({"a"});
   fleet.set_lifetime(2);
   Run run(fleet);

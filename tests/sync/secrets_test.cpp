@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets of the hub as execcred sync writes them, on a server that loses replies, refuses, and
-// serves other writers in between. tests/e2e has the real API server.
+// How execcred sync writes Secrets to a hub that loses replies, refuses requests, and serves other
+// writers in between. tests/e2e has the real API server.
 #include "hub_run.hpp"
 
 #include "library/hub/live_api.hpp"
@@ -79,7 +79,7 @@ class Setting {
   std::string annotation(const std::string& name) const {
     return (*stored())["metadata"]["annotations"].value(name, "(absent)");
   }
-  // The first request of this method is served, and its reply lost.
+  // The first request of this method is served, but its reply is lost.
   void lose_first_reply(const std::string& method) {
     auto is_lost = std::make_shared<std::atomic<bool>>(false);
     api.after([=](Stream& stream, const Received& request) {
@@ -96,13 +96,13 @@ class Setting {
   SecretStore store_{{.instance = "default", .name_space = "to", .scanned = "to"}, clients_};
 };
 
-// The store waits for its watch.
+// Stops the watch at the end, because the store waits for it.
 struct StopAtEnd {
   const StopEvent& stop;
   ~StopAtEnd() { stop.request(); }
 };
 
-// As if it had been written with these times, in seconds from now.
+// Changes a Secret as if it had been written with these times, in seconds from now.
 void set_times(LiveApi& api, const std::string& name, int issued, int expires) {
   const auto text = [](int seconds) {
     return format_rfc3339(std::chrono::floor<std::chrono::seconds>(
@@ -118,7 +118,7 @@ void set_times(LiveApi& api, const std::string& name, int issued, int expires) {
 
 TEST_SUITE_BEGIN("sync");
 
-TEST_CASE("a Secret is created whole, then replaced with what others wrote to it") {
+TEST_CASE("a Secret is created, and then replaced, which keeps what others wrote to it") {
   Setting s;
   CHECK(s.write("one").value() == Wrote::written);
   CHECK(s.token() == "one");
@@ -136,11 +136,11 @@ TEST_CASE("a Secret is created whole, then replaced with what others wrote to it
   CHECK((*s.stored())["field-of-a-later-version"] == "kept");
   CHECK((*s.stored())["metadata"]["labels"]["theirs"] == "kept");
   CHECK(s.annotation("execcred.io/expires") == "2027-01-15T10:00:00Z");
-  // The hub refuses the first: the Secret is not the one that was written.
+  // The hub refuses the first PUT: the Secret has changed since it was written.
   CHECK(s.api.requests("PUT", "fieldManager=execcred-sync").size() == 2);
 }
 
-TEST_CASE("a renewal is one request, without a reading") {
+TEST_CASE("a renewal is one request, without reading the Secret first") {
   Setting s;
   s.write("one").value();
   for (const std::string token : {"two", "three"}) {
@@ -153,7 +153,7 @@ TEST_CASE("a renewal is one request, without a reading") {
   CHECK(s.api.requests().size() == 3);
 }
 
-TEST_CASE("what a scan has found is read once before it is written") {
+TEST_CASE("a Secret that a scan found is read once before it is written") {
   Setting s;
   s.write("one").value();
   REQUIRE(s.store().scan().has_value());
@@ -166,7 +166,7 @@ TEST_CASE("what a scan has found is read once before it is written") {
   CHECK(s.api.requests("GET", "a-secret").size() == 1);
 }
 
-TEST_CASE("the same credential again is no request while the watch shows what was written") {
+TEST_CASE("an unchanged credential needs no request while the watch shows what was written") {
   const StopEvent stop = StopEvent::make().value();
   Setting s;
   const StopAtEnd end{stop};
@@ -178,7 +178,7 @@ TEST_CASE("the same credential again is no request while the watch shows what wa
     return s.api.requests("GET", "a-secret").size() == before;
   };
   CHECK(execcred::test::comes_true(is_unread));
-  // Somebody changes the data alone.
+  // Somebody changes only the data.
   Json object = *s.stored();
   object["data"]["token"] = encode_base64("theirs");
   s.api.put("secrets", object);
@@ -188,17 +188,17 @@ TEST_CASE("the same credential again is no request while the watch shows what wa
   }));
 }
 
-TEST_CASE("a Secret that says the same already is not written") {
+TEST_CASE("a Secret that already has the credential is not written") {
   Setting s;
   s.write("one").value();
   CHECK(s.write("one").value() == Wrote::unchanged);
   CHECK(s.api.requests("PUT", "").empty());
-  // The end alone: an annotation and the file.
+  // If only the expiry changes, it is written: in an annotation and in the data.
   s.mark().expires = kStart + 2h;
   CHECK(s.write("one").value() == Wrote::written);
 }
 
-TEST_CASE("a reply that was lost is recognised by the marks") {
+TEST_CASE("after a lost reply, the marks show that the Secret was written") {
   Setting s;
   s.lose_first_reply("POST");
   CHECK(s.write("one").has_value());
@@ -210,7 +210,7 @@ TEST_CASE("a reply that was lost is recognised by the marks") {
   CHECK(s.api.requests("PUT", "/secrets").size() == 1);
 }
 
-TEST_CASE("another writer in between is met by reading again") {
+TEST_CASE("if another writer was faster, the Secret is read again before it is written") {
   Setting s;
   s.write("one").value();
   std::atomic<int> changes = 0;
@@ -227,7 +227,7 @@ TEST_CASE("another writer in between is met by reading again") {
   CHECK(s.api.requests("PUT", "").size() == 2);
 }
 
-TEST_CASE("a Secret that keeps changing is given up") {
+TEST_CASE("a Secret that keeps changing during a write is an error, and is not overwritten") {
   Setting s;
   s.write("one").value();
   s.api.before([&](Stream&, const Received& request) {
@@ -238,7 +238,7 @@ TEST_CASE("a Secret that keeps changing is given up") {
   CHECK(s.token() == "one");
 }
 
-TEST_CASE("a Secret of somebody else is never changed, whatever part of the mark it has") {
+TEST_CASE("a Secret of somebody else is never changed, even if it has a part of the mark") {
   Setting s;
   s.write("one").value();
   const Json ours = *s.stored();
@@ -272,7 +272,7 @@ TEST_CASE("a Secret of somebody else is never changed, whatever part of the mark
   check_left_alone(theirs);
 }
 
-TEST_CASE("a Secret that is taken over while it is written is left alone") {
+TEST_CASE("a Secret that another owner takes over during a write is not changed") {
   Setting s;
   s.write("one").value();
   s.api.before([&](Stream&, const Received& request) {
@@ -286,7 +286,7 @@ TEST_CASE("a Secret that is taken over while it is written is left alone") {
   CHECK(s.token() == "one");
 }
 
-TEST_CASE("a ClusterProfile made again, and another type, get another Secret") {
+TEST_CASE("a ClusterProfile that was deleted and created again gets a new Secret") {
   Setting s;
   s.write("one").value();
   const std::string uid = (*s.stored())["metadata"]["uid"];
@@ -301,7 +301,7 @@ TEST_CASE("a ClusterProfile made again, and another type, get another Secret") {
   CHECK(removals.front().body.find("resourceVersion") != std::string::npos);
 }
 
-TEST_CASE("a credential that ended says so, until it is renewed") {
+TEST_CASE("an expired credential is marked as expired until it is renewed") {
   Setting s;
   s.write("one").value();
   CHECK(s.store().mark_expired(s.held(), kAlways).value() == Wrote::written);
@@ -312,7 +312,7 @@ TEST_CASE("a credential that ended says so, until it is renewed") {
   CHECK(s.annotation("execcred.io/expired") == "(absent)");
 }
 
-TEST_CASE("what is held is found by its labels, and removed with preconditions") {
+TEST_CASE("execcred's Secrets are found by their labels, and can be removed") {
   Setting s;
   s.write("one").value();
   s.api.put("secrets", {{"apiVersion", "v1"},
@@ -328,7 +328,7 @@ TEST_CASE("what is held is found by its labels, and removed with preconditions")
   CHECK(s.store().remove(held.front(), kAlways).value() == Wrote::unchanged);
 }
 
-TEST_CASE("nothing is changed when that may not be done now") {
+TEST_CASE("nothing is changed while writing is not allowed") {
   Setting s;
   const MayWrite never = [] { return false; };
   CHECK(s.write("one", never).value() == Wrote::not_now);
@@ -340,7 +340,7 @@ TEST_CASE("nothing is changed when that may not be done now") {
   CHECK(s.token() == "one");
 }
 
-TEST_CASE("what the hub refuses is told, without the credential") {
+TEST_CASE("a refusal of the hub is reported, without the credential") {
   Setting s;
   const auto refuse = [&](int code, const std::string& reason, const std::string& message) {
     s.api.before([=](Stream& stream, const Received& request) {
@@ -375,7 +375,7 @@ TEST_CASE("sync --to-secret: clusters that swap servers never get another's cred
   const auto is_settled = [&](int shift) {
     for (int i = 0; i < kClusters; ++i) {
       const auto [token, beside] = written(api, name(i));
-      // At any time the two belong together.
+      // At any time, token and server belong together.
       if (!token.empty()) REQUIRE(token == "for-" + beside);
       if (beside != server((i + shift) % kClusters)) return false;
     }
@@ -393,7 +393,7 @@ TEST_CASE("sync --to-secret: clusters that swap servers never get another's cred
   CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
 }
 
-TEST_CASE("sync --to-secret: a hub that forgets, throttles and fails is weathered") {
+TEST_CASE("sync --to-secret: recovers from a hub that compacts its history, throttles and fails") {
   LiveApi api;
   api.put("clusterprofiles", profile_object("a", "https://a.example"));
   const Process process(api);
@@ -436,7 +436,7 @@ TEST_CASE("sync --to-secret: a hub that cannot be reached is exit code 3, nothin
   CHECK(written(api, "a").first == "for-https://a.example");
 }
 
-TEST_CASE("sync --once: what is left over of another format makes no cluster due") {
+TEST_CASE("sync --once: a Secret of a format that is not requested makes no cluster due") {
   LiveApi api;
   api.put("clusterprofiles", profile_object("a", "https://a.example"));
   const Process process(api);
@@ -448,17 +448,17 @@ TEST_CASE("sync --once: what is left over of another format makes no cluster due
   const blackbox::Outcome outcome = blackbox::run(process.command({"--once"}));
   CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
   CHECK(api.requests("PUT", "/secrets/").size() == before);
-  // It is due where it is one of the targets.
+  // If the format is requested, its Secret is due.
   CHECK(blackbox::run(with_both).exit_code == 0);
   CHECK(api.requests("PUT", "/secrets/a-argocd").size() == before + 1);
 }
 
-TEST_CASE("sync --once: a target that is refused rewrites none that is good") {
+TEST_CASE("sync --once: if one target is refused, the valid other one is not written again") {
   LiveApi api;
   api.put("clusterprofiles", profile_object("a", "https://a.example"));
   const Process process(api);
   blackbox::Command command = process.command({"--once"});
-  // Istio takes no credential of an hour.
+  // The format istio refuses credentials of an hour.
   command.arguments.at(6) = "--to-secret=token,istio";
   const auto check_refused = [&command] {
     const blackbox::Outcome outcome = blackbox::run(command);
@@ -471,7 +471,7 @@ TEST_CASE("sync --once: a target that is refused rewrites none that is good") {
   set_times(api, "a-token", -300, 3300);
   check_refused();
   CHECK(api.requests("PUT", "/secrets/a-token").empty());
-  // At its renewal it is.
+  // When its renewal is due, it is written.
   set_times(api, "a-token", -3000, 600);
   check_refused();
   CHECK(api.requests("PUT", "/secrets/a-token").size() == 1);
@@ -499,7 +499,7 @@ TEST_CASE("sync --secret-namespace=same: a warning at the start") {
   CHECK(api.find("secrets", "fleet", "a-token").has_value());
 }
 
-TEST_CASE("sync: two ClusterProfiles with one Secret exclude each other there, and nowhere else") {
+TEST_CASE("sync: two ClusterProfiles with one Secret clash there, but both get a folder") {
   LiveApi api;
   Json first = profile_object("a", "https://a.example");
   Json second = profile_object("a", "https://other.example");

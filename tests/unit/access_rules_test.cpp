@@ -34,12 +34,12 @@ AccessRules rules(const std::vector<std::string>& servers,
 
 ExecInfo info(Cluster cluster) { return ExecInfo{.cluster = std::move(cluster)}; }
 
-// Nothing looks inside a certificate, so any bytes will do.
+// The certificates are not parsed, so any bytes work.
 std::string certificate(std::string_view der) {
   return "-----BEGIN CERTIFICATE-----\n" + encode_base64(der) + "\n-----END CERTIFICATE-----\n";
 }
 
-TEST_CASE("check_cluster: without a rule, any https server will do") {
+TEST_CASE("check_cluster: without rules, any https server is allowed") {
   for (const std::string_view server :
        {"https://h", "https://10.0.0.1:6443", "https://[fd00::1]:6443/p", "HTTPS://H.example"}) {
     CAPTURE(server);
@@ -51,7 +51,7 @@ TEST_CASE("check_cluster: without a rule, any https server will do") {
                                 .proxy_url = "http://u:p@anywhere"})));
 }
 
-TEST_CASE("check_cluster: a server that is not https, or may mean two hosts, is refused") {
+TEST_CASE("check_cluster: a server that is not https, or is ambiguous, is refused") {
   struct Case {
     std::string_view server;
     Error::Kind kind;
@@ -81,7 +81,7 @@ TEST_CASE("check_cluster: a URL's password is not shown") {
   CHECK_FALSE(test::contains(test::full_text(checked.error()), "s3cret"));
 }
 
-TEST_CASE("check_cluster: with --allow-server, only what one of the patterns matches") {
+TEST_CASE("check_cluster: --allow-server allows only servers that match one of the patterns") {
   const AccessRules two = rules({"https://*.example.com:6443", "https://[10.0.0.0/8]:*/k/*"});
   for (const std::string_view server :
        {"https://a.example.com:6443", "https://A.B.EXAMPLE.com:6443/", "https://10.1.2.3/k/x",
@@ -101,7 +101,7 @@ TEST_CASE("check_cluster: with --allow-server, only what one of the patterns mat
   }
 }
 
-TEST_CASE("check_cluster: rules need cluster information, and say how to get it") {
+TEST_CASE("check_cluster: rules need cluster information, and the hint says how to provide it") {
   AccessRules pinned;
   pinned.server_ca_file = "/nope";
   check_fails(check_cluster(rules({"https://h"}), ExecInfo()), kConfiguration,
@@ -111,7 +111,7 @@ TEST_CASE("check_cluster: rules need cluster information, and say how to get it"
   check_fails(Status(missing_cluster_info("--x")), kConfiguration, "provideClusterInfo: true");
 }
 
-TEST_CASE("check_cluster: with --allow-server, TLS must be verified and no proxy stand between") {
+TEST_CASE("check_cluster: --allow-server requires TLS verification, and no proxy") {
   const AccessRules bound = rules({"https://h"});
   CHECK(check_cluster(bound, info({.server = "https://h", .tls_server_name = "other"})));
   check_fails(check_cluster(bound, info({.server = "https://h", .insecure_skip_tls_verify = true})),
@@ -125,7 +125,7 @@ TEST_CASE("check_cluster: with --allow-server, TLS must be verified and no proxy
   }
 }
 
-TEST_CASE("check_cluster: --allow-proxy lets a matching proxy pass, nothing else") {
+TEST_CASE("check_cluster: --allow-proxy allows only a matching proxy") {
   const AccessRules bound = rules({"https://h"}, {"http://proxy.example:3128", "socks5://*.p"});
   for (const std::string_view proxy : {"http://proxy.example:3128", "http://PROXY.example:3128/",
                                        "socks5://a.p", "socks5://a.p:1080"}) {
@@ -142,7 +142,7 @@ TEST_CASE("check_cluster: --allow-proxy lets a matching proxy pass, nothing else
     check_fails(checked, kRefused, "spec.cluster.proxy-url");
     CHECK_FALSE(test::contains(test::full_text(checked.error()), "s3cret"));
   }
-  // A proxy pattern never lets a server pass, and the reverse.
+  // A proxy pattern never allows a server, and a server pattern never allows a proxy.
   check_fails(check_cluster(bound, info({.server = "https://proxy.example:3128"})), kRefused,
               "matches no --allow-server");
 }
@@ -199,7 +199,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "check_cluster: a pin that cannot be read or is no certificate is a configuration error") {
+    "check_cluster: a pin that cannot be read or is not a certificate is a configuration error") {
   const TempDir dir;
   const ExecInfo asked = info(
       {.server = "https://h", .certificate_authority_data = encode_base64(certificate("one"))});
@@ -214,7 +214,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("check_audience: a profile's audience needs a pattern, and one that matches") {
+TEST_CASE("check_audience: a profile's audience needs a matching pattern") {
   const ExecInfo asked = info({.server = "https://h:6443"});
   const auto check = [&asked](const std::vector<std::string>& patterns, std::string_view audience,
                               const ExecInfo& about) {

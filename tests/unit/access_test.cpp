@@ -43,7 +43,7 @@ ClusterProfile profile(const std::string& status) {
   return std::move(profiles->front());
 }
 
-// Of one provider "x" at https://h, with this extension.
+// A ClusterProfile with one provider "x" at https://h, which has this extension.
 ClusterProfile with_extension(const std::string& name, const std::string& value) {
   return profile(
       R"({"accessProviders":[{"name":"x","cluster":{"server":"https://h","extensions":[{"name":")" +
@@ -64,7 +64,7 @@ Texts variables(const Access& access) {
   return texts;
 }
 
-TEST_CASE("resolve_access: the mapping's order decides, unless a provider is named") {
+TEST_CASE("resolve_access: the order of the mapping selects the provider, unless one is named") {
   const ClusterProfile listed = profile(
       R"({"accessProviders":[{"name":"a","cluster":{"server":"https://a"}},)"
       R"({"name":"b","cluster":{"server":"https://b"}},{"name":"only","cluster":{"server":"https://o"}}],)"
@@ -90,7 +90,7 @@ TEST_CASE("resolve_access: the mapping's order decides, unless a provider is nam
   check_fails(resolve_access(order, profile("{}")), kConfiguration, "no provider");
 }
 
-TEST_CASE("resolve_access: every field of the cluster reaches the plugin, where it asks for them") {
+TEST_CASE("resolve_access: with provideClusterInfo, the plugin gets every field of the cluster") {
   const ClusterProfile full = profile(
       R"({"accessProviders":[{"name":"x","cluster":{"server":"https://h","tls-server-name":"n",)"
       R"("certificate-authority-data":"AAEC","proxy-url":"http://p","disable-compression":true,)"
@@ -105,7 +105,7 @@ TEST_CASE("resolve_access: every field of the cluster reaches the plugin, where 
   CHECK_FALSE(resolve(mapping(entry("x")), full).exec_info().cluster);
 }
 
-TEST_CASE("resolve_access: a server that is not https, empty or missing is an error") {
+TEST_CASE("resolve_access: a server that is missing, empty or not https is an error") {
   const ProviderMapping one = mapping(entry("x"));
   const auto at = [](const std::string& cluster) {
     return profile(R"({"accessProviders":[{"name":"x","cluster":)" + cluster + "}]}");
@@ -122,7 +122,7 @@ TEST_CASE("resolve_access: a server that is not https, empty or missing is an er
               kConfiguration, path + ".certificate-authority");
 }
 
-TEST_CASE("resolve_access: arguments of the profile are appended under the policy Append alone") {
+TEST_CASE("resolve_access: arguments of the profile are appended only with the policy Append") {
   const std::string args = R"(,"args":["--mine"])";
   const ProviderMapping append =
       mapping(entry("x", args, R"(,"profileSourcedCLIArgsPolicy":"Append")"));
@@ -144,13 +144,13 @@ TEST_CASE("resolve_access: arguments of the profile are appended under the polic
       const ClusterProfile given = with_extension(name, value);
       check_fails(resolve_access(append, given), kConfiguration,
                   "status.accessProviders[0].cluster.extensions[0].extension");
-      // Where the policy ignores them, what they hold is no matter.
+      // If the policy ignores the arguments, their content is not checked.
       CHECK(resolve_access(mapping(entry("x", args)), given));
     }
   }
 }
 
-TEST_CASE("resolve_access: variables of the profile, under each policy, in one order always") {
+TEST_CASE("resolve_access: variables of the profile with each policy, always in the same order") {
   const std::string env = R"(,"env":[{"name":"B","value":"mine"},{"name":"Z","value":"mine"}])";
   const auto with_policy = [&env](const std::string& policy) {
     return mapping(entry("x", env, R"(,"profileSourcedEnvVarsPolicy":")" + policy + R"(")"));
@@ -184,7 +184,7 @@ TEST_CASE("resolve_access: variables of the profile, under each policy, in one o
   }
 }
 
-TEST_CASE("resolve_access: Replace replaces, even where the mapping names a variable twice") {
+TEST_CASE("resolve_access: Replace replaces a variable that the mapping names twice") {
   const ProviderMapping twice =
       mapping(entry("x", R"(,"env":[{"name":"A","value":"1"},{"name":"A","value":"2"}])",
                     R"(,"profileSourcedEnvVarsPolicy":"Replace")"));
@@ -192,7 +192,7 @@ TEST_CASE("resolve_access: Replace replaces, even where the mapping names a vari
   for (const std::string& variable : variables(access)) CHECK(variable == "A=given");
 }
 
-TEST_CASE("resolve_access: nothing is left in the mapping from one call to the next") {
+TEST_CASE("resolve_access: a call does not change the mapping for the next call") {
   const ProviderMapping shared = mapping(
       entry("x", R"(,"args":["--mine"],"env":[{"name":"M","value":"m"}])",
             R"(,"profileSourcedCLIArgsPolicy":"Append","profileSourcedEnvVarsPolicy":"Replace")"));
@@ -216,7 +216,7 @@ TEST_CASE("resolve_access: nothing is left in the mapping from one call to the n
 }
 
 TEST_CASE(
-    "check_policies: a plugin of ours is not run with settings that a profile chose unchecked") {
+    "check_policies: policies that pass unchecked settings to an execcred plugin are refused") {
   struct Case {
     std::string command, args, policies;
     std::string_view refused;
@@ -258,7 +258,7 @@ TEST_CASE(
   }
 }
 
-// `count` entries, each of its number, between commas.
+// `count` entries, separated by commas; entry_of() makes each one from its number.
 template <class Entry>
 std::string list(std::size_t count, Entry entry_of) {
   std::string text;
@@ -266,7 +266,7 @@ std::string list(std::size_t count, Entry entry_of) {
   return text;
 }
 
-TEST_CASE("resolve_access: given twice, a variable's last value replaces, its first is appended") {
+TEST_CASE("resolve_access: of duplicate variables the last replaces and the first is appended") {
   const ClusterProfile given = with_extension(
       kNewVariables,
       R"([{"name":"A","value":"1"},{"name":"B","value":"1"},{"name":"A","value":"2"},)"
@@ -319,7 +319,7 @@ TEST_CASE("resolve_access: the time is linear in what the mapping and the Cluste
   }
 }
 
-TEST_CASE("resolve_access: a hint shows ten of many providers") {
+TEST_CASE("resolve_access: a hint lists at most ten providers") {
   const ClusterProfile many =
       profile(R"({"accessProviders":[)" +
               list(12, [](const std::string& n) { return R"({"name":"p)" + n + R"("})"; }) + "]}");

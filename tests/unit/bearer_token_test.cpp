@@ -14,7 +14,7 @@ void check_refused(std::string_view content, std::string_view part) {
   test::check_fails(bearer_token(SecretString(content)), Error::Kind::no_credential, part);
 }
 
-TEST_CASE("bearer_token: takes one word, without the white space around it") {
+TEST_CASE("bearer_token: accepts one word, and removes the white space around it") {
   for (const std::string_view content :
        {"abc.def-ghi_jkl", "  abc.def-ghi_jkl\n", "\r\n\tabc.def-ghi_jkl \v\f\r\n"}) {
     const Result<SecretString> token = bearer_token(SecretString(content));
@@ -25,7 +25,7 @@ TEST_CASE("bearer_token: takes one word, without the white space around it") {
   CHECK(bearer_token(SecretString(std::string(100'000, 'a'))));
 }
 
-TEST_CASE("bearer_token: of the 256 bytes only the 94 visible ones of ASCII may stand in it") {
+TEST_CASE("bearer_token: accepts only the 94 visible ASCII bytes") {
   int accepted = 0;
   for (int i = 0; i < 256; ++i) {
     CAPTURE(i);
@@ -39,7 +39,7 @@ TEST_CASE("bearer_token: of the 256 bytes only the 94 visible ones of ASCII may 
   CHECK(accepted == 94);
 }
 
-TEST_CASE("bearer_token: refuses nothing at all, and more than one word") {
+TEST_CASE("bearer_token: refuses an empty text, and more than one word") {
   for (const auto& [told, texts] : std::vector<test::Refusals>{
            {"the token is empty", {"", " ", "\r\n\t "}},
            {"this is more than one word, so it is no token",
@@ -55,7 +55,7 @@ TEST_CASE("bearer_token: refuses nothing at all, and more than one word") {
   check_refused(std::string_view("abc\0", 4), "the token has a byte that no HTTP header may hold");
 }
 
-TEST_CASE("bearer_token: refuses the files that are mounted in its place by mistake") {
+TEST_CASE("bearer_token: refuses other files that may be mounted by mistake") {
   for (const auto& [told, texts] : std::vector<test::Refusals>{
            {"this is a PEM file, not a token",
             {"-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n",
@@ -63,9 +63,9 @@ TEST_CASE("bearer_token: refuses the files that are mounted in its place by mist
            {"this is a PEM file in base64, not a token",
             {
                 "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo=",
-                "Ci0tLS0tQkVHSU4gRUMgUFJJVkFURSBLRVktLS0tLQpNSElFCg==",  // behind a line break
+                "Ci0tLS0tQkVHSU4gRUMgUFJJVkFURSBLRVktLS0tLQpNSElFCg==",  // after a line break
                 "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo",           // without padding
-                "LS0tLS1CRUdJTiBLRVktLS0tLQp-Pz8_",                      // the URL's alphabet
+                "LS0tLS1CRUdJTiBLRVktLS0tLQp-Pz8_",                      // base64url
                 "LS0tLS1CRUdJTiBLRVktLS0tLQo=LS0tLS1CRUdJTiBLRVk=",      // two, joined
             }},
            {"this is a kubeconfig, not a token",
@@ -88,7 +88,7 @@ TEST_CASE("bearer_token: refuses the files that are mounted in its place by mist
   }
 }
 
-TEST_CASE("bearer_token: no error shows anything of the content") {
+TEST_CASE("bearer_token: no error shows any part of the content") {
   for (const std::string_view content :
        {"canary one", "canary\x01", "-----BEGIN canary-----", "{\"a\":\"canary\"}", "canary\xff"}) {
     const Result<SecretString> token = bearer_token(SecretString(content));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every byte, at every place of a word and behind it, against the plain loop.
+// Puts every byte value at every position of short texts, and compares with a simple loop.
 #include <execcred/base/text.hpp>
 #include <execcred/cache/key.hpp>
 
@@ -40,7 +40,7 @@ std::size_t length_of(const std::string& text, bool (*is_plain)(char)) {
                                   text.begin());
 }
 
-TEST_CASE("plain_json_length ends at the first byte that JSON does not hold as it is") {
+TEST_CASE("plain_json_length ends at the first byte that JSON must escape or that is not ASCII") {
   for_each_place([](const std::string& text) {
     REQUIRE(plain_json_length(text) == length_of(text, is_plain_json));
   });
@@ -53,7 +53,7 @@ TEST_CASE("ascii_length ends at the first byte that is not ASCII") {
   });
 }
 
-TEST_CASE("texts are judged by each of their bytes") {
+TEST_CASE("has_control_character and is_visible_ascii check every byte of a text") {
   for_each_place([](const std::string& text) {
     REQUIRE(has_control_character(text) == std::any_of(text.begin(), text.end(), is_control));
     REQUIRE(is_visible_ascii(text) ==

@@ -37,7 +37,7 @@ std::string json_profile(std::string_view name, std::string_view status = "{}") 
          std::string(name) + R"("},"status":)" + std::string(status) + "}";
 }
 
-TEST_CASE("parse_cluster_profiles: any way in which Kubernetes tools write them") {
+TEST_CASE("parse_cluster_profiles: accepts every form in which Kubernetes tools write them") {
   const std::string yaml =
       "apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ClusterProfile\n"
       "metadata: {namespace: fleet, name: a}\n";
@@ -86,7 +86,7 @@ TEST_CASE("parse_cluster_profiles: any way in which Kubernetes tools write them"
   }
 }
 
-TEST_CASE("parse_cluster_profiles: what is malformed is refused, with its place") {
+TEST_CASE("parse_cluster_profiles: a malformed document is refused with the path of the field") {
   struct Case {
     std::string text;
     std::string_view told;
@@ -141,7 +141,7 @@ TEST_CASE("parse_cluster_profile: accessProviders win over the deprecated creden
 constexpr std::string_view kKnown =
     "apiVersion is 'multicluster.x-k8s.io/v1beta1', not multicluster.x-k8s.io/v1alpha1 or v1alpha2";
 
-TEST_CASE("parse_cluster_profiles: another version is an error that names those that are read") {
+TEST_CASE("parse_cluster_profiles: an unknown version is an error that names the known ones") {
   const std::string profile =
       R"({"apiVersion":"multicluster.x-k8s.io/v1beta1","kind":"ClusterProfile","metadata":{"name":"a"}})";
   const std::string list =
@@ -155,7 +155,7 @@ TEST_CASE("parse_cluster_profiles: another version is an error that names those 
   }
 }
 
-// A profile of v1alpha2 whose one provider has this cluster.
+// A profile of v1alpha2 with one provider, which has this cluster.
 std::string newer(std::string_view cluster) {
   return R"({"apiVersion":"multicluster.x-k8s.io/v1alpha2","kind":"ClusterProfile","metadata":{"name":"a"},)"
          R"("status":{"accessProviders":[{"name":"p","cluster":)" +
@@ -213,7 +213,7 @@ TEST_CASE("resolve_access: in v1alpha2 server and proxy-url are URLs with a host
   }
 }
 
-TEST_CASE("parse_cluster_profile: the label that tells one cluster from another") {
+TEST_CASE("parse_cluster_profile: reads the label inventory-member-id") {
   const auto id_of = [](const std::string& labels) {
     const auto profiles = parse_cluster_profiles(
         R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile",)"
@@ -227,7 +227,7 @@ TEST_CASE("parse_cluster_profile: the label that tells one cluster from another"
   CHECK(id_of(R"({"multicluster.x-k8s.io/inventory-member-id":7})").empty());
 }
 
-TEST_CASE("parse_cluster_profile: no status, no providers, null ones") {
+TEST_CASE("parse_cluster_profile: status and providers may be missing, null or empty") {
   for (const std::string_view status : {"null", "{}", R"({"accessProviders":null})",
                                         R"({"accessProviders":[],"credentialProviders":[]})"}) {
     CAPTURE(status);
@@ -238,7 +238,7 @@ TEST_CASE("parse_cluster_profile: no status, no providers, null ones") {
   }
 }
 
-TEST_CASE("parse_cluster_profile: a malformed cluster harms no other provider") {
+TEST_CASE("parse_cluster_profile: a malformed cluster does not affect other providers") {
   const Result<std::vector<ClusterProfile>> profiles = parse_cluster_profiles(json_profile(
       "a",
       R"({"accessProviders":[{"name":"bad","cluster":{"certificate-authority":"/etc/ca.crt","server":1}},)"
@@ -258,7 +258,7 @@ TEST_CASE("parse_cluster_profile: a malformed cluster harms no other provider") 
               "status.accessProviders[1].cluster is missing");
 }
 
-// Of providers that have nothing but a name.
+// A list of providers that have only a name.
 std::string list_of(std::size_t count) {
   std::string entries;
   for (std::size_t i = 0; i < count; ++i) {
@@ -286,7 +286,7 @@ TEST_CASE("parse_cluster_profile: the time is linear in the number of providers"
       [](const std::string& text) { CHECK(parse_cluster_profiles(text)); });
 }
 
-TEST_CASE("parse_cluster_profile: a list has as many providers as an API server can store") {
+TEST_CASE("parse_cluster_profile: a list may have at most 100,000 providers") {
   const auto parsed = [](std::string_view field, std::size_t count) {
     return parse_cluster_profiles(
         json_profile("a", "{\"" + std::string(field) + "\":" + list_of(count) + "}"));
@@ -300,7 +300,7 @@ TEST_CASE("parse_cluster_profile: a list has as many providers as an API server 
   }
 }
 
-TEST_CASE("load_profiles: those of a file or a folder, and why some could not be read") {
+TEST_CASE("load_profiles: reads a file or a folder, and reports files that cannot be read") {
   const test::TempDir dir;
   test::make_directory(dir / "inner");
   test::write_file(dir / "a.json", json_profile("a"));

@@ -28,7 +28,7 @@ Result<Cluster> parse_exec(const std::string& text) {
   return parse_exec_cluster(object);
 }
 
-TEST_CASE("parse_kubeconfig_cluster: no field is lost on the way to the plugin") {
+TEST_CASE("parse_kubeconfig_cluster: every known field is passed on to the plugin") {
   const Result<Cluster> cluster = parse_kubeconfig(
       R"({"server":"https://h:6443/p","tls-server-name":"n","insecure-skip-tls-verify":true,)"
       R"("certificate-authority-data":"AAEC","proxy-url":"http://proxy:3128",)"
@@ -42,7 +42,7 @@ TEST_CASE("parse_kubeconfig_cluster: no field is lost on the way to the plugin")
         R"("disable-compression":true,"config":{"b":1,"a":"2"}})");
 }
 
-TEST_CASE("parse_kubeconfig_cluster: what is absent, null or zero is left out, config never") {
+TEST_CASE("parse_kubeconfig_cluster: absent, null and zero fields are left out, except config") {
   for (const std::string text :
        {R"({"server":"https://h"})",
         R"({"server":"https://h","tls-server-name":"","insecure-skip-tls-verify":false,)"
@@ -62,14 +62,14 @@ TEST_CASE("parse_kubeconfig_cluster: what is absent, null or zero is left out, c
   }
 }
 
-TEST_CASE("parse_kubeconfig_cluster: the CA's base64 is written anew, as Go does") {
+TEST_CASE("parse_kubeconfig_cluster: the base64 of the CA is encoded again, as Go does") {
   const Result<Cluster> cluster =
       parse_kubeconfig(R"({"server":"https://h","certificate-authority-data":"AA\nEC\r\n"})");
   REQUIRE(cluster);
   CHECK(cluster->certificate_authority_data == "AAEC");
 }
 
-TEST_CASE("parse_kubeconfig_cluster: what is unsafe or malformed is refused with its path") {
+TEST_CASE("parse_kubeconfig_cluster: an unsafe or malformed field is refused with its path") {
   struct Case {
     std::string text;
     std::string_view told;
@@ -109,7 +109,7 @@ TEST_CASE("parse_kubeconfig_cluster: what is unsafe or malformed is refused with
 }
 
 TEST_CASE(
-    "parse_exec_cluster: passes over what some clients send besides, and does not judge a CA") {
+    "parse_exec_cluster: ignores extra fields of some clients, and does not check the CA data") {
   const Result<Cluster> cluster = parse_exec(
       R"({"server":"https://h","certificate-authority":"/tmp/ca","certificate-authority-data":"?",)"
       R"("extensions":"x","config":[1]})");

@@ -40,7 +40,7 @@ TEST_CASE("sha256: the examples that NIST published for FIPS 180-4") {
         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST_CASE("sha256: as OpenSSL's, for every length of the first blocks and some long ones") {
+TEST_CASE("sha256: equals OpenSSL's result for every short length and for some long ones") {
   std::mt19937 random(180'4);
   for (std::size_t size = 0; size <= 600; ++size) {
     CAPTURE(size);
@@ -54,7 +54,7 @@ TEST_CASE("sha256: as OpenSSL's, for every length of the first blocks and some l
   }
 }
 
-TEST_CASE("sha256: however a message is cut into pieces") {
+TEST_CASE("sha256: the result does not depend on how a message is split") {
   std::mt19937 random(4);
   for (int i = 0; i < 300; ++i) {
     const std::string bytes = random_bytes(random, random() % 400);
@@ -94,12 +94,12 @@ TEST_CASE("hmac_sha256: the test cases of RFC 4231") {
     CAPTURE(c.message);
     CHECK(to_hex(hmac_sha256(c.key, c.message)) == c.digest);
   }
-  // Case 5 shows a truncated digest.
+  // Case 5 of RFC 4231 has a truncated digest.
   CHECK(to_hex(hmac_sha256(std::string(20, '\x0c'), "Test With Truncation")).substr(0, 32) ==
         "a3b6167473100ee06e0c796c2955552b");
 }
 
-TEST_CASE("hmac_sha256: as OpenSSL's, for every length of key and message around the block's") {
+TEST_CASE("hmac_sha256: equals OpenSSL's result for each key length from 0 to 140") {
   std::mt19937 random(2104);
   for (std::size_t size = 0; size <= 140; ++size) {
     CAPTURE(size);
@@ -113,14 +113,14 @@ TEST_CASE("hmac_sha256: as OpenSSL's, for every length of key and message around
   }
 }
 
-TEST_CASE("fingerprint: half of the hash of what it is, a NUL, and the secret") {
+TEST_CASE("fingerprint: is half of the SHA-256 of the purpose, a NUL and the secret") {
   CHECK(fingerprint("client-secret", "s3cret") == "4c21a3b36165f34c7795834402453f25");
   CHECK(fingerprint("", "") == "6e340b9cffb37a989ca544e6bb780a2c");
   CHECK(fingerprint("command", std::vector<std::string>{"--key", "a"}) ==
         fingerprint("command", std::string_view("--key\0a\0", 8)));
 }
 
-TEST_CASE("fingerprint: another for another secret, and for another use of the same") {
+TEST_CASE("fingerprint: differs for another secret, and for another purpose") {
   const std::set<std::string> all = {
       fingerprint("client-secret", "s3cret"),  fingerprint("client-secret", "s3cres"),
       fingerprint("client-secret", "s3cret "), fingerprint("refresh-token", "s3cret"),

@@ -39,7 +39,7 @@ TEST_CASE("parse_duration: reads what Go's time.ParseDuration reads") {
   }
 }
 
-TEST_CASE("parse_duration: the longest, and fractions to Go's nanosecond") {
+TEST_CASE("parse_duration: the limits, and fractions to the same nanosecond as Go") {
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
   struct Exact {
     std::string_view text;

@@ -22,7 +22,7 @@ TEST_CASE("encode_base64 and decode_base64: the test vectors of RFC 4648") {
   }
 }
 
-TEST_CASE("encode_base64: every byte at every place comes back") {
+TEST_CASE("encode_base64: every byte at every position is decoded to itself") {
   for (std::size_t lead = 0; lead < 3; ++lead) {
     for (int i = 0; i < 256; ++i) {
       const std::string bytes = std::string(lead, 'x') + static_cast<char>(i);
@@ -32,14 +32,14 @@ TEST_CASE("encode_base64: every byte at every place comes back") {
   }
 }
 
-TEST_CASE("decode_base64: passes over line breaks, as Go does, and nothing else") {
+TEST_CASE("decode_base64: ignores line breaks, as Go does") {
   CHECK(decode_base64("Zm9v\r\nYg==\n") == "foob");
   CHECK(decode_base64("Z\nm\n9\nv") == "foo");
   CHECK(decode_base64("Zg=\n=") == "f");
   CHECK(decode_base64("\r\n") == "");
 }
 
-TEST_CASE("decode_base64: refuses wrong padding, foreign bytes and stray bits") {
+TEST_CASE("decode_base64: refuses wrong padding, other bytes and unused bits that are not zero") {
   for (const std::string_view text : {
            std::string_view("Zg"),        std::string_view("Zg="),
            std::string_view("Zg==="),     std::string_view("Z==="),
@@ -72,7 +72,7 @@ TEST_CASE("decode_base64url: unpadded, in the URL alphabet") {
   }
 }
 
-TEST_CASE("encode_base64url: what decode_base64url reads, and no padding") {
+TEST_CASE("encode_base64url: writes what decode_base64url reads, without padding") {
   CHECK(encode_base64url("").empty());
   CHECK(encode_base64url("f").reveal() == "Zg");
   CHECK(encode_base64url("fo").reveal() == "Zm8");
@@ -86,7 +86,7 @@ TEST_CASE("encode_base64url: what decode_base64url reads, and no padding") {
   }
 }
 
-TEST_CASE("decoding: exactly 64 of the 256 bytes are digits of either alphabet") {
+TEST_CASE("decoding: each alphabet accepts exactly 64 of the 256 bytes") {
   std::vector<char> standard;
   std::vector<char> url;
   for (int i = 0; i < 256; ++i) {

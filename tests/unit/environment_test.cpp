@@ -10,7 +10,7 @@
 namespace execcred {
 namespace {
 
-// Puts the process's own environment back.
+// Restores the environment of the process.
 class KeptEnvironment {
  public:
   KeptEnvironment() = default;
@@ -39,12 +39,12 @@ TEST_CASE("Environment: names are compared whole, and the value is all after the
   CHECK_FALSE(environment.get("ABC"));
 }
 
-TEST_CASE("Environment: the last of two counts, as clients append, also where it is empty") {
+TEST_CASE("Environment: of two entries with one name the last is used, even if it is empty") {
   CHECK(Environment({"A=1", "A=2"}).get("A") == "2");
   CHECK_FALSE(Environment({"A=2", "A="}).get("A"));
 }
 
-TEST_CASE("Environment: entries keep their order, and what is no NAME=VALUE is passed over") {
+TEST_CASE("Environment: entries keep their order, an entry that is not NAME=VALUE is ignored") {
   const Environment environment({"Z=1", "garbage", "", "=x", "A=", "Z=2"});
   CHECK(environment.entries() == std::vector<std::string>{"Z=1", "A=", "Z=2"});
   CHECK(environment.get("Z") == "2");

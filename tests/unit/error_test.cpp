@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Error::Kind;
 
-TEST_CASE("exit_code: the codes that controllers act on, and back") {
+TEST_CASE("exit_code: each kind of error has its code, and the code gives the kind back") {
   CHECK(exit_code(Kind::no_credential) == 1);
   CHECK(exit_code(Kind::configuration) == 2);
   CHECK(exit_code(Kind::unavailable) == 3);
@@ -25,12 +25,12 @@ TEST_CASE("exit_code: the codes that controllers act on, and back") {
   }
 }
 
-TEST_CASE("system_message: the system's own words") {
+TEST_CASE("system_message: returns the message of the operating system") {
   CHECK(system_message(ENOENT) == "No such file or directory");
   CHECK(system_message(EACCES) == "Permission denied");
 }
 
-TEST_CASE("format_error: what went wrong, its context from the inside out, then the remedy") {
+TEST_CASE("format_error: first the error, then its context from the inside out, then the hint") {
   CHECK(format_error("execcred-x", {.kind = Kind::configuration,
                                     .message = "cannot read '/nope'",
                                     .context = {"reading the token", "asking for a credential"},
@@ -53,7 +53,7 @@ TEST_CASE("format_error: escapes control bytes, so no input can add a line or mo
         "  hint: w\\x0a\\xe2\\x80\\xae\n");
 }
 
-TEST_CASE("format_error: stays below 4 KiB, and the error and the hint are always told") {
+TEST_CASE("format_error: stays below 4 KiB, and the error and the hint are always shown") {
   const std::vector<std::string> fillers = {std::string(100'000, 'a'), std::string(5000, '\x01'),
                                             std::string(400, '\x01'), std::string(1480, 'a'),
                                             std::string(1490, 'a')};
@@ -76,7 +76,7 @@ TEST_CASE("format_error: stays below 4 KiB, and the error and the hint are alway
   }
 }
 
-TEST_CASE("format_error: many short steps are cut at the end, the innermost stay") {
+TEST_CASE("format_error: a long context is cut at the outer end, the innermost steps stay") {
   std::vector<std::string> context;
   for (int i = 0; i < 1000; ++i) context.push_back("step " + std::to_string(i));
   const std::string text = format_error("p", {.message = "m", .context = context, .hint = "h"});
@@ -86,7 +86,7 @@ TEST_CASE("format_error: many short steps are cut at the end, the innermost stay
   CHECK(text.size() > 3000);
 }
 
-TEST_CASE("format_error: a cut leaves no half of a character or of an escape") {
+TEST_CASE("format_error: a cut does not split a character or an escape") {
   for (const std::string_view unit : {"\u00e9", "\u4e2d", "\U0001f600", "\x01", "\u0085"}) {
     std::string repeated;
     for (int i = 0; i < 2000; ++i) repeated += unit;

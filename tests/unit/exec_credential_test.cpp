@@ -29,7 +29,7 @@ std::string answer(std::string_view status) {
          std::string(status) + "}";
 }
 
-TEST_CASE("write_exec_credential: one compact line, absent fields left out") {
+TEST_CASE("write_exec_credential: writes one compact line without absent fields") {
   struct Case {
     ApiVersion version;
     std::string token, certificate, key, expiration, line;
@@ -60,7 +60,7 @@ TEST_CASE("write_exec_credential: one compact line, absent fields left out") {
   }
 }
 
-TEST_CASE("write_exec_credential: what it writes is ASCII, and reads as the same credential") {
+TEST_CASE("write_exec_credential: the output is ASCII, and is read back as the same credential") {
   for (const std::string_view comment : {"", "friendlyName: Zo\u00eb \u20ac \U0001f511\n"}) {
     const Credential credential{.token = SecretString("t.o-k_e~n+/="),
                                 .client_certificate = std::string(comment) + kCertificate,
@@ -81,7 +81,7 @@ TEST_CASE("write_exec_credential: what it writes is ASCII, and reads as the same
   }
 }
 
-TEST_CASE("parse_exec_credential: takes what client-go takes") {
+TEST_CASE("parse_exec_credential: accepts what client-go accepts") {
   struct Case {
     std::string status;
     bool has_token, has_pair, has_end;
@@ -112,7 +112,7 @@ TEST_CASE("parse_exec_credential: takes what client-go takes") {
   }
 }
 
-TEST_CASE("parse_exec_credential: everything else is no credential, and is not shown") {
+TEST_CASE("parse_exec_credential: everything else is refused, and its content is not shown") {
   const std::string good = answer(R"({"token":"s3cret"})");
   for (
       const auto& [told, texts] : std::vector<test::Refusals>{
@@ -169,7 +169,7 @@ TEST_CASE("parse_exec_credential: everything else is no credential, and is not s
   }
 }
 
-TEST_CASE("parse_exec_credential: the answer must carry the version that was asked") {
+TEST_CASE("parse_exec_credential: the answer must have the requested version") {
   const std::string status = R"("status":{"token":"t"}})";
   const std::string v1 =
       R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",)";

@@ -29,7 +29,7 @@ std::string with_cluster(std::string_view cluster) {
          std::string(cluster) + R"(,"interactive":false}})";
 }
 
-TEST_CASE("parse_api_version: the short or the full name, nothing else") {
+TEST_CASE("parse_api_version: accepts only the short and the full name") {
   CHECK(*parse_api_version("v1") == ApiVersion::v1);
   CHECK(*parse_api_version("v1beta1") == ApiVersion::v1beta1);
   CHECK(*parse_api_version("client.authentication.k8s.io/v1") == ApiVersion::v1);
@@ -43,7 +43,7 @@ TEST_CASE("parse_api_version: the short or the full name, nothing else") {
   }
 }
 
-TEST_CASE("parse_exec_info: takes what each client really sends") {
+TEST_CASE("parse_exec_info: accepts the documents that real clients send") {
   struct Case {
     std::string_view client, text;
     bool has_cluster;
@@ -100,7 +100,7 @@ TEST_CASE("parse_exec_info: takes what each client really sends") {
   }
 }
 
-TEST_CASE("parse_exec_info: the document's version wins; without one, the caller's counts") {
+TEST_CASE("parse_exec_info: the document's version is used, without one, the caller's version") {
   for (const ApiVersion given : {ApiVersion::v1, ApiVersion::v1beta1}) {
     for (const std::string_view text : {"{}", R"({"apiVersion":null})", R"({"apiVersion":""})"}) {
       CHECK(parse(text, given).version == given);
@@ -112,7 +112,7 @@ TEST_CASE("parse_exec_info: the document's version wins; without one, the caller
   }
 }
 
-TEST_CASE("parse_exec_info: config is kept as it came, of any type") {
+TEST_CASE("parse_exec_info: config may have any type, and is kept unchanged") {
   for (const std::string_view config :
        {"null", "true", "1", R"("text")", "[]", "{}", R"([1,[2,{"a":null}]])",
         R"({"z":1,"a":2,"big":123456789012345678901234567890,"real":1.50,"exp":1e40})"}) {
@@ -136,7 +136,7 @@ TEST_CASE("parse_exec_info: reads every field of the cluster") {
   CHECK(info.cluster->disable_compression);
 }
 
-TEST_CASE("parse_exec_info: what no client sends is refused with the field's path") {
+TEST_CASE("parse_exec_info: an invalid document is refused with the path of the field") {
   struct Case {
     std::string text;
     std::string_view path;
@@ -180,7 +180,7 @@ TEST_CASE("parse_exec_info: what no client sends is refused with the field's pat
   }
 }
 
-TEST_CASE("write_exec_info: byte for byte what client-go sends") {
+TEST_CASE("write_exec_info: writes byte for byte what client-go sends") {
   for (
       const std::string_view line : std::array<std::string_view, 4>{
           R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false}})"
@@ -195,7 +195,7 @@ TEST_CASE("write_exec_info: byte for byte what client-go sends") {
   }
 }
 
-TEST_CASE("write_exec_info: a line that is made here reads as what was written") {
+TEST_CASE("write_exec_info: a written document is read back with the same values") {
   ExecInfo info{.version = ApiVersion::v1beta1,
                 .interactive = true,
                 .cluster = Cluster{.server = "https://h/<&>\u2029\"\\",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end that a credential is claimed to have.
+// The expiration time that execcred reports for a credential.
 #include "expect.hpp"
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ std::int64_t claimed(Duration remaining, Duration max_age, bool is_bounded) {
   return (*end - floor<seconds>(kNow)).count();
 }
 
-TEST_CASE("claimed_expiration: the margin is a tenth of what remains, at most 30 s") {
+TEST_CASE("claimed_expiration: the margin is a tenth of the remaining time, at most 30 s") {
   struct Case {
     Duration remaining;
     std::int64_t claimed;
@@ -51,7 +51,7 @@ TEST_CASE("claimed_expiration: the margin is a tenth of what remains, at most 30
   }
 }
 
-TEST_CASE("claimed_expiration: without an end it is exactly now and max-age, bounded or not") {
+TEST_CASE("claimed_expiration: a credential without an end gets exactly now plus max-age") {
   for (const bool is_bounded : {false, true}) {
     for (const Duration max_age :
          {Duration(1s), Duration(90s), Duration(10min), Duration(87600h)}) {
@@ -60,7 +60,7 @@ TEST_CASE("claimed_expiration: without an end it is exactly now and max-age, bou
     }
     CHECK(*claimed_expiration(std::nullopt, kNow + 600ms, 1500ms, is_bounded) == kNow + 2s);
     CHECK(*claimed_expiration(std::nullopt, kNow + 400ms, 1500ms, is_bounded) == kNow + 1s);
-    // The longest max-age that can be typed is past what a TimePoint holds, and still a time.
+    // The longest possible max-age is beyond the range of TimePoint, but it gives a valid time.
     const Result<sys_seconds> farthest =
         claimed_expiration(std::nullopt, kNow, Duration::max(), is_bounded);
     REQUIRE(farthest);
@@ -68,7 +68,7 @@ TEST_CASE("claimed_expiration: without an end it is exactly now and max-age, bou
   }
 }
 
-TEST_CASE("claimed_expiration: a credential that has ended is an error that names when") {
+TEST_CASE("claimed_expiration: an expired credential is an error that says when it expired") {
   for (const Duration ago : {Duration(0s), Duration(1ns), Duration(1s), Duration(10 * 8760h)}) {
     CAPTURE(ago.count());
     for (const bool is_bounded : {false, true}) {
@@ -78,7 +78,7 @@ TEST_CASE("claimed_expiration: a credential that has ended is an error that name
   }
 }
 
-TEST_CASE("claimed_expiration: holds its rules for any now, end and max-age") {
+TEST_CASE("claimed_expiration: the rules hold for any now, end and max-age") {
   std::mt19937_64 random(20260701);
   const auto any = [&random](Duration low, Duration high) {
     return Duration(std::uniform_int_distribution<std::int64_t>(low.count(), high.count())(random));
@@ -100,7 +100,7 @@ TEST_CASE("claimed_expiration: holds its rules for any now, end and max-age") {
     const Result<sys_seconds> bound = claimed_expiration(end, now, max_age, true);
     REQUIRE(free);
     REQUIRE(bound);
-    // Never in the past, and never later than the margin allows, but for rounding up to now.
+    // Never in the past, and never later than the margin allows, except when rounded up to now.
     REQUIRE(*free >= now);
     REQUIRE(*bound >= now);
     REQUIRE(*free == std::max(floor<seconds>(end - margin), ceil<seconds>(now)));

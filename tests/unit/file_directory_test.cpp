@@ -20,7 +20,7 @@ using test::write_file;
 
 constexpr auto kConfiguration = Error::Kind::configuration;
 
-// Every file of a generation holds its number.
+// A volume as the kubelet writes it. Every file of a generation holds the generation's number.
 class Volume {
  public:
   explicit Volume(fs::path root) : root_(make_directory(root)) { swap(); }
@@ -43,7 +43,7 @@ class Volume {
   int generation_ = 0;
 };
 
-TEST_CASE("read_secret_directory: in the order that is asked, and nullopt for what is not there") {
+TEST_CASE("read_secret_directory: files are in the requested order, and missing ones are nullopt") {
   const TempDir dir;
   write_file(dir / "a", "1");
   write_file(dir / "b", "2");
@@ -55,7 +55,7 @@ TEST_CASE("read_secret_directory: in the order that is asked, and nullopt for wh
   CHECK((*contents)[2]->reveal() == "1");
 }
 
-TEST_CASE("read_secret_directory: a volume's missing key is missing, not waited for") {
+TEST_CASE("read_secret_directory: a missing key of a volume is nullopt, without waiting") {
   const TempDir dir;
   const Volume volume(dir / "v");
   const auto contents = read_secret_directory(dir / "v", {"a", "none"});
@@ -64,12 +64,12 @@ TEST_CASE("read_secret_directory: a volume's missing key is missing, not waited 
   CHECK_FALSE((*contents)[1].has_value());
 }
 
-TEST_CASE("read_secret_directory: while the kubelet swaps ..data all files are of one state") {
+TEST_CASE("read_secret_directory: all files are of one state while the kubelet swaps ..data") {
   const TempDir dir;
   Volume volume(dir / "v");
   std::atomic<bool> is_over = false;
   std::atomic<int> swaps = 0;
-  // A reader that meets more swaps than it has attempts gives up, as it should.
+  // A read that meets more swaps than it has attempts fails by design.
   constexpr int kMostSwapsOfOneRead = 4;
   std::atomic<int> swaps_of_this_read = 0;
   std::thread swapping([&] {
@@ -106,7 +106,7 @@ TEST_CASE("read_secret_directory: while the kubelet swaps ..data all files are o
   CHECK(swaps > 10);
 }
 
-TEST_CASE("read_secret_directory: ..data may not leave the folder") {
+TEST_CASE("read_secret_directory: ..data may not point outside the folder") {
   const TempDir dir;
   write_file(dir / "token", "outside");
   make_directory(dir / "other");
@@ -122,7 +122,7 @@ TEST_CASE("read_secret_directory: ..data may not leave the folder") {
   }
 }
 
-TEST_CASE("read_secret_directory: a folder that is none, and a file that is too large, are told") {
+TEST_CASE("read_secret_directory: a missing or writable folder and a large file are errors") {
   const TempDir dir;
   write_file(dir / "file", std::string(100, 'x'));
   check_fails(read_secret_directory(dir / "none", {"a"}), kConfiguration, "No such file");

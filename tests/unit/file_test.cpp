@@ -38,7 +38,7 @@ std::string read(const fs::path& path) {
   return std::string(content->reveal());
 }
 
-// As another user, in a process of its own.
+// Runs `check` as another user, in a new process.
 bool holds_as_user(uid_t user, const std::function<bool()>& check) {
   const pid_t pid = fork();
   if (pid == 0) {
@@ -49,7 +49,7 @@ bool holds_as_user(uid_t user, const std::function<bool()>& check) {
   return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-TEST_CASE("read_secret_file: gives every byte of a regular file") {
+TEST_CASE("read_secret_file: returns every byte of a regular file") {
   const TempDir dir;
   std::string bytes;
   for (int byte = 0; byte < 256; ++byte) bytes.push_back(static_cast<char>(byte));
@@ -62,7 +62,7 @@ TEST_CASE("read_secret_file: gives every byte of a regular file") {
   }
 }
 
-TEST_CASE("read_secret_file: the path may be relative, or hold dots and double slashes") {
+TEST_CASE("read_secret_file: the path may be relative, or contain dots and double slashes") {
   const TempDir dir;
   make_directory(dir / "sub");
   write_file(dir / "token", "t");
@@ -96,8 +96,8 @@ TEST_CASE("read_secret_file: a size limit is exact") {
   }
 }
 
-TEST_CASE("read_untrusted_file: a file that ends before its size is not taken for whole") {
-  // Files of /sys have the size of a page, and less in it.
+TEST_CASE("read_untrusted_file: a file that ends before its reported size is an error") {
+  // A file of /sys reports the size of a page, but contains less.
   const fs::path file = "/sys/devices/system/cpu/online";
   std::error_code failed;
   if (fs::file_size(file, failed) == 0 || failed) {
@@ -108,14 +108,14 @@ TEST_CASE("read_untrusted_file: a file that ends before its size is not taken fo
               "it ended after ");
 }
 
-TEST_CASE("read_secret_file: a file without a size of its own is read, and bounded") {
+TEST_CASE("read_secret_file: a file that reports no size is read up to the limit") {
   const Result<SecretString> content = read_secret_file("/proc/self/status");
   REQUIRE(content);
   CHECK(test::contains(content->reveal(), "Name:"));
   check_fails(read_secret_file("/proc/self/status", 16), kConfiguration, "larger than");
 }
 
-TEST_CASE("a path that is no regular file is refused, told by its kind, and never waited for") {
+TEST_CASE("a path that is not a regular file is refused with its type, and without waiting") {
   const TempDir dir;
   make_directory(dir / "directory");
   REQUIRE(mkfifo((dir / "pipe").c_str(), 0600) == 0);
@@ -144,7 +144,7 @@ TEST_CASE("a path that is no regular file is refused, told by its kind, and neve
                                          {dir / "file/below", "Not a directory", false},
                                          {"", "cannot read ''", false}}) {
     CAPTURE(c.path.native());
-    // All may write to a device, which is fault enough.
+    // All users may write to these devices, so this error may be reported first.
     const std::string_view message = c.message == "a device" ? "cannot read" : c.message;
     check_fails(read_secret_file(c.path), kConfiguration, message);
     check_fails(read_file(c.path, 100), kConfiguration, message);
@@ -154,7 +154,7 @@ TEST_CASE("a path that is no regular file is refused, told by its kind, and neve
   check_fails(read_secret_file((dir / "file").native() + "/"), kConfiguration, "directory");
 }
 
-TEST_CASE("read_secret_file: what others may write is refused, the file and each directory") {
+TEST_CASE("read_secret_file: a file or a directory that other users may write is refused") {
   const TempDir dir;
   const fs::path above = make_directory(dir / "above");
   const fs::path folder = make_directory(above / "folder");
@@ -175,7 +175,7 @@ TEST_CASE("read_secret_file: what others may write is refused, the file and each
   CHECK(read(file) == "t");
 }
 
-TEST_CASE("read_secret_file: a directory that all may write must be root's and sticky") {
+TEST_CASE("read_secret_file: a world-writable directory must be sticky and owned by root") {
   const TempDir dir;
   const fs::path volume = make_directory(dir / "volume");
   const fs::path file = write_file(volume / "token", "t");
@@ -193,7 +193,7 @@ TEST_CASE("read_secret_file: a directory that all may write must be root's and s
   check_fails(read_secret_file(file), kConfiguration, "belongs to user 54321");
 }
 
-TEST_CASE("read_secret_file: a sticky bit on the file itself excuses nothing") {
+TEST_CASE("read_secret_file: a sticky bit on the file itself makes no difference") {
   const TempDir dir;
   write_file(dir / "token", "t", 01666);
   check_fails(read_secret_file(dir / "token"), kConfiguration, "is writable by other users");
@@ -220,7 +220,7 @@ TEST_CASE("read_secret_file: a file, directory or link of another user is refuse
   CHECK(read_untrusted_file(file, 100));
 }
 
-TEST_CASE("read_secret_file: in a sticky directory, a stranger's file or link is refused") {
+TEST_CASE("read_secret_file: in a sticky directory, another user's file or link is refused") {
   if (!is_root_or_counted("a stranger's file in a sticky directory")) return;
   const TempDir dir;
   const fs::path volume = make_directory(dir / "volume", 01777);
@@ -232,7 +232,7 @@ TEST_CASE("read_secret_file: in a sticky directory, a stranger's file or link is
   check_fails(read_secret_file(volume / "link"), kConfiguration, "belongs to user 54321");
 }
 
-TEST_CASE("read_secret_file: an ordinary user reads files of root and of that user alone") {
+TEST_CASE("read_secret_file: an ordinary user can read only their own files and root's") {
   if (!is_root_or_counted("reading as another user")) return;
   const TempDir dir;
   set_mode(dir.path(), 0755);
@@ -264,7 +264,7 @@ TEST_CASE("read_secret_file: an ordinary user reads files of root and of that us
 }
 
 TEST_CASE(
-    "read_secret_file: what the machine lacks for a while is no mistake of the configuration") {
+    "read_secret_file: a temporary lack of descriptors is not reported as a configuration error") {
   const TempDir dir;
   const fs::path secret = write_file(dir / "token", "t");
   rlimit before = {};

@@ -134,7 +134,7 @@ TEST_CASE("while a file is replaced by rename, every read gives one content, and
   CHECK(reads.torn == 0);
 }
 
-TEST_CASE("a file that never stops changing is told from one that is wrong: try again later") {
+TEST_CASE("a file that keeps changing is reported as unavailable, not as a configuration error") {
   // Large, so that a read lasts longer than the file stays the same.
   constexpr std::size_t kSize = 32 * 1024 * 1024;
   const TempDir dir;
@@ -175,7 +175,7 @@ TEST_CASE("the last name may be a link to a place inside its own directory") {
   }
 }
 
-TEST_CASE("a last name that links out of its directory is refused, by whatever way") {
+TEST_CASE("a last name that links out of its directory, directly or indirectly, is refused") {
   const TempDir dir;
   write_file(dir / "secret", "s");
   make_directory(dir / "volume");
@@ -213,7 +213,7 @@ TEST_CASE("a link in the middle of the path may lead anywhere") {
               "is writable by other users");
 }
 
-TEST_CASE("links in a circle, to nothing, or to what is no file are refused") {
+TEST_CASE("links in a loop, dangling links and links to directories are refused") {
   const TempDir dir;
   fs::create_symlink("circle", dir / "circle");
   fs::create_symlink("b", dir / "a");
@@ -234,7 +234,7 @@ TEST_CASE("links in a circle, to nothing, or to what is no file are refused") {
   }
 }
 
-TEST_CASE("read_untrusted_file: follows links wherever they lead") {
+TEST_CASE("read_untrusted_file: follows links to any place") {
   const TempDir dir;
   write_file(dir / "profile", "p", 0666);
   make_directory(dir / "folder", 0777);

@@ -24,7 +24,7 @@ inline double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-// The least of three runs, because a cold cache only adds.
+// The shortest of three runs, because a cold cache only adds time.
 template <class Input, class Run>
 double least_time(const Input& input, Run run) {
   double least = std::numeric_limits<double>::max();
@@ -36,8 +36,8 @@ double least_time(const Input& input, Run run) {
   return least;
 }
 
-// Four times the input may take nine times as long: sorting and caches add to the four, and what
-// is quadratic takes sixteen times.
+// Four times the input may take nine times as long. Sorting and caches add to the factor of four,
+// and a quadratic function takes sixteen times as long.
 template <class Make, class Run>
 void check_linear(std::size_t size, Make make, Run run) {
   const double small = least_time(make(size), run);
@@ -47,7 +47,7 @@ void check_linear(std::size_t size, Make make, Run run) {
   CHECK(large < 9 * small + 0.01);
 }
 
-// By how many MiB `run` makes a new process grow, 250 at most.
+// The memory in MiB that `run` adds to a new process, 250 at most.
 template <class Run>
 int mebibytes_for(Run run) {
   const auto most = [] {
@@ -67,7 +67,7 @@ int mebibytes_for(Run run) {
   return WEXITSTATUS(status);
 }
 
-// `text`, `count` times.
+// `text`, repeated `count` times.
 inline std::string repeated(std::string_view text, std::size_t count) {
   std::string all;
   all.reserve(text.size() * count);

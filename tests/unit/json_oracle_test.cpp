@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our parser against simdjson, on texts made by breaking good ones.
+// Compares execcred's parser with simdjson, on valid texts with random changes.
 #include "support/json_judge.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 8> kSeeds = {
     "\"\"",
     "[[[[[[[[1]]]]]]]]"};
 
-// Duplicate keys and depth are our rules; simdjson keeps every key.
+// Only execcred's parser refuses duplicate keys and deep nesting; simdjson keeps every key.
 bool is_rule_of_ours(const Error& error) {
   return error.message.find("more than once") != std::string::npos ||
          error.message.find("nested deeper") != std::string::npos;
@@ -52,7 +52,7 @@ std::string mutate(std::string text, std::mt19937& random) {
   return text;
 }
 
-TEST_CASE("parse: agrees with simdjson on 200,000 broken texts, and on what good ones mean") {
+TEST_CASE("parse: agrees with simdjson on 200,000 altered texts, and on the values of valid ones") {
   test::JsonJudge judge;
   std::mt19937 random(20260701);
   std::size_t accepted = 0;
@@ -61,7 +61,7 @@ TEST_CASE("parse: agrees with simdjson on 200,000 broken texts, and on what good
         mutate(std::string(kSeeds[static_cast<std::size_t>(i) % kSeeds.size()]), random);
     const Result<Value> ours = parse(text);
     if (!ours && is_rule_of_ours(ours.error())) continue;
-    // simdjson refuses numbers that neither 64 bits nor a double hold; ours keeps their digits.
+    // simdjson refuses numbers that fit neither 64 bits nor a double; execcred keeps their digits.
     if (ours && test::has_huge_number(*ours)) continue;
     CAPTURE(text);
     REQUIRE(ours.has_value() == judge.accepts(text));
@@ -73,7 +73,7 @@ TEST_CASE("parse: agrees with simdjson on 200,000 broken texts, and on what good
   CHECK(accepted > 10'000);
 }
 
-TEST_CASE("the judge takes nothing for something else") {
+TEST_CASE("JsonJudge: accepts the same value and no other value") {
   test::JsonJudge judge;
   const auto means = [&judge](const char* text, const char* other) {
     return judge.means(text, *parse(other));

@@ -61,7 +61,7 @@ TEST_CASE("ObjectReader: an absent member and a null one are the same") {
   check_error(document->required_string("empty"), "empty is empty");
 }
 
-TEST_CASE("ObjectReader: a wrong type is told with the field's whole path") {
+TEST_CASE("ObjectReader: a wrong type is reported with the full path of the field") {
   const Document document(kDocument, "spec");
   check_error(document->optional_string("number"), "spec.number must be a string, not a number");
   check_error(document->required_string("flag"), "spec.flag must be a string, not a boolean");

@@ -29,7 +29,7 @@ Result<std::optional<UnverifiedClaims>> read(std::string_view token) {
   return unverified_claims(SecretString(token));
 }
 
-// The claims of what must be a well-formed JWT.
+// The claims of a JWT that must be well-formed.
 UnverifiedClaims claims_of(std::string_view claims) {
   CAPTURE(claims);
   const Result<std::optional<UnverifiedClaims>> result = read(jwt(claims));
@@ -56,7 +56,7 @@ TEST_CASE("unverified_claims: reads the claims of a token that the API server is
   CHECK(nothing.issuer.empty());
 }
 
-TEST_CASE("unverified_claims: exp and nbf are numbers, cut to whole seconds and to our range") {
+TEST_CASE("unverified_claims: exp and nbf are rounded down to seconds in the range of TimePoint") {
   struct Case {
     std::string_view number;
     seconds wanted;
@@ -92,7 +92,7 @@ TEST_CASE("unverified_claims: exp and nbf are numbers, cut to whole seconds and 
   }
 }
 
-TEST_CASE("unverified_claims: malformed claims are an error, never a token without an end") {
+TEST_CASE("unverified_claims: malformed claims are an error, not a token without an expiration") {
   for (const auto& [told, texts] : std::vector<test::Refusals>{
            {"the token's 'exp' claim is a string, not a number",
             {R"({"exp":"1782907200"})", R"({"exp":""})"}},
@@ -146,7 +146,7 @@ TEST_CASE("unverified_claims: malformed claims are an error, never a token witho
     CAPTURE(payload);
     const std::string token = header + "." + std::string(payload) + ".c2ln";
     if (payload == "e30.") {
-      CHECK_FALSE(read(token).value());  // four parts: no JWT
+      CHECK_FALSE(read(token).value());  // four parts: not a JWT
     } else {
       test::check_fails(read(token), Error::Kind::no_credential,
                         "the token's claims are not base64url");
@@ -154,7 +154,7 @@ TEST_CASE("unverified_claims: malformed claims are an error, never a token witho
   }
 }
 
-TEST_CASE("unverified_claims: a header that is no JSON object does not make a token opaque") {
+TEST_CASE("unverified_claims: a token with an invalid JSON header is an error, not opaque") {
   const std::string claims = base64url(R"({"exp":1})");
   for (const std::string_view header : {"{", R"({"alg":"none","alg":"x"})", "{}x", " {"}) {
     CAPTURE(header);
@@ -172,14 +172,14 @@ TEST_CASE("unverified_claims: aud is a string or an array of strings") {
   CHECK(claims_of(R"({"aud":[]})").audiences.empty());
 }
 
-TEST_CASE("unverified_claims: names of claims are compared exactly") {
+TEST_CASE("unverified_claims: names of claims are case-sensitive") {
   const UnverifiedClaims claims = claims_of(R"({"EXP":1,"Aud":"a","ISS":"b"})");
   CHECK_FALSE(claims.expires_at);
   CHECK(claims.audiences.empty());
   CHECK(claims.issuer.empty());
 }
 
-TEST_CASE("unverified_claims: a token that is no JWT is opaque, and has no claims") {
+TEST_CASE("unverified_claims: a token that is not a JWT is opaque, and has no claims") {
   const std::string header = base64url(R"({"alg":"none"})");
   const std::string claims = base64url(R"({"exp":1})");
   for (const std::string& token :
@@ -195,7 +195,7 @@ TEST_CASE("unverified_claims: a token that is no JWT is opaque, and has no claim
   }
 }
 
-TEST_CASE("unverified_claims: an unsigned token is a JWT too, its end counts") {
+TEST_CASE("unverified_claims: an unsigned token is a JWT too, and its exp is read") {
   const std::string token =
       base64url(R"({"alg":"none"})") + "." + base64url(R"({"exp":1000})") + ".";
   const Result<std::optional<UnverifiedClaims>> result = read(token);
@@ -204,7 +204,7 @@ TEST_CASE("unverified_claims: an unsigned token is a JWT too, its end counts") {
   CHECK((*result)->expires_at == TimePoint(1000s));
 }
 
-TEST_CASE("unverified_claims: no error shows anything of the token") {
+TEST_CASE("unverified_claims: no error shows any part of the token") {
   for (const std::string_view claims :
        {R"({"exp":"canary"})", R"({"aud":[5],"sub":"canary"})", R"({"sub":"canary",})"}) {
     const Result<std::optional<UnverifiedClaims>> result = read(jwt(claims));
@@ -215,7 +215,7 @@ TEST_CASE("unverified_claims: no error shows anything of the token") {
   }
 }
 
-TEST_CASE("check_lifetime: expired at its end, and nbf may be 60 s ahead") {
+TEST_CASE("check_lifetime: a token expires at exp, and its nbf may be 60 s ahead") {
   struct Case {
     std::string_view claims;
     bool is_alive;
@@ -241,7 +241,7 @@ TEST_CASE("check_lifetime: expired at its end, and nbf may be 60 s ahead") {
   CHECK(check_lifetime(claims_of(R"({"exp":1000})"), now - 1ns));
 }
 
-TEST_CASE("is_single_use: an assertion with a jti, and one that cannot be read") {
+TEST_CASE("is_single_use: true for an assertion with a jti, and for one that cannot be read") {
   for (const char* claims : {R"({"jti":"a"})", R"({"iss":"i","jti":""})", R"({"jti":null})"}) {
     CHECK(is_single_use(SecretString(jwt(claims))));
   }
@@ -252,7 +252,7 @@ TEST_CASE("is_single_use: an assertion with a jti, and one that cannot be read")
   CHECK_FALSE(is_single_use(SecretString(jwt(R"({"iss":"i","sub":"s"})"))));
 }
 
-TEST_CASE("check_lifetime: says when the token ended or begins") {
+TEST_CASE("check_lifetime: the error says when the token expired or becomes valid") {
   const TimePoint now = *parse_rfc3339("2026-07-01T12:00:00Z");
   const Status ended = check_lifetime(claims_of(R"({"exp":1782900000})"), now);
   CHECK(ended.error().message.find("2026-07-01T10:00:00Z") != std::string::npos);

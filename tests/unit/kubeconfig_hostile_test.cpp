@@ -34,7 +34,7 @@ void check_token(const std::string& text, std::string_view token) {
   CHECK(context->user.token.reveal() == token);
 }
 
-TEST_CASE("kubeconfig: exactly one document, and a mapping") {
+TEST_CASE("kubeconfig: must be exactly one document, which is a mapping") {
   check_malformed("", "the kubeconfig is empty");
   check_malformed("# nothing\n---\n", "the kubeconfig is empty");
   check_malformed("null", "the kubeconfig is empty");
@@ -48,7 +48,7 @@ TEST_CASE("kubeconfig: exactly one document, and a mapping") {
   check_token("---\n" + KubeconfigText().text() + "...\n", "t");
 }
 
-TEST_CASE("kubeconfig: another kind of document is not one") {
+TEST_CASE("kubeconfig: a document of another kind or version is refused") {
   check_malformed("apiVersion: v1\nkind: Secret\ndata: {}\n",
                   "the kubeconfig is 'Secret' of 'v1', not Config of v1");
   check_malformed("apiVersion: v2\nkind: Config\n", "'Config' of 'v2'");
@@ -57,7 +57,7 @@ TEST_CASE("kubeconfig: another kind of document is not one") {
   CHECK(Kubeconfig::parse("kind: Config\nclusters: null"));
 }
 
-TEST_CASE("kubeconfig: JSON, tabs, escapes and all") {
+TEST_CASE("kubeconfig: JSON is accepted, with tabs and escapes") {
   check_token(
       "{\n\t\"apiVersion\": \"v1\",\n\t\"kind\": \"Config\",\n\t\"clusters\": [{\"name\": \"c\", "
       "\"cluster\": {\"server\": \"https:\\/\\/a\"}}],\n\t\"users\": [{\"name\": \"u\", \"user\": "
@@ -70,7 +70,7 @@ TEST_CASE("kubeconfig: JSON, tabs, escapes and all") {
   check_malformed(R"({"users":[{"name":"u","user":{"token":"a","token":"b"}}]})", "more than once");
 }
 
-TEST_CASE("kubeconfig: line endings and byte order marks of other systems do no harm") {
+TEST_CASE("kubeconfig: CRLF line endings and byte order marks are accepted") {
   std::string windows;
   for (const char c : KubeconfigText().text()) {
     if (c == '\n') windows += '\r';
@@ -100,7 +100,7 @@ TEST_CASE("kubeconfig: NUL and other control bytes are refused, raw or escaped")
   check_malformed("users: [{name: \"a\\x07\"}]", "users[0].name has a control character");
 }
 
-TEST_CASE("kubeconfig: bombs of aliases, depth and size are refused") {
+TEST_CASE("kubeconfig: too many aliases, too deep nesting and too large texts are refused") {
   std::string laughs = "a: &a [x, x, x, x, x, x, x, x, x, x]\n";
   for (char c = 'b'; c < 'j'; ++c) {
     const std::string before = "*" + std::string(1, static_cast<char>(c - 1));
@@ -131,7 +131,7 @@ TEST_CASE("kubeconfig: bombs of aliases, depth and size are refused") {
   check_malformed(text + "# " + std::string(kMaxKubeconfig - text.size() - 1, 'a'), "larger");
 }
 
-TEST_CASE("kubeconfig: an alias for what is there is as good as its text") {
+TEST_CASE("kubeconfig: an alias has the same meaning as its text") {
   check_token(
       "clusters: [{name: &n c, cluster: {server: 'https://a'}}]\n"
       "users: [{name: *n, user: {token: &t tok}}]\n"
@@ -139,7 +139,7 @@ TEST_CASE("kubeconfig: an alias for what is there is as good as its text") {
       "tok");
 }
 
-TEST_CASE("kubeconfig: names and tokens that YAML takes for something else are told so") {
+TEST_CASE("kubeconfig: a name or token that YAML reads as another type is an error with a hint") {
   struct Case {
     std::string text;
     std::string kind;
@@ -166,7 +166,7 @@ TEST_CASE("kubeconfig: names and tokens that YAML takes for something else are t
   check_malformed("users: [{name: [a]}]", "users[0].name must be a string, not an array");
 }
 
-TEST_CASE("kubeconfig: two entries of one name are refused, for readers take one or the other") {
+TEST_CASE("kubeconfig: two entries of the same name are refused, because readers differ") {
   for (const std::string list : {"clusters", "users", "contexts"}) {
     const std::string kind = list.substr(0, list.size() - 1);
     check_malformed(list + ": [{name: a}, {name: b}, {name: \"\\x61\"}]",
@@ -177,7 +177,7 @@ TEST_CASE("kubeconfig: two entries of one name are refused, for readers take one
   check_malformed(KubeconfigText{.user = "token: a, 'token': b"}.text(), "more than once");
 }
 
-TEST_CASE("kubeconfig: fields of the wrong type are malformed in every user") {
+TEST_CASE("kubeconfig: a field of the wrong type is an error in every entry") {
   for (const std::string list : {"clusters", "users", "contexts"}) {
     const std::string kind = list.substr(0, list.size() - 1);
     check_malformed(list + ": {}", list + " must be an array, not an object");
@@ -201,7 +201,7 @@ TEST_CASE("kubeconfig: fields of the wrong type are malformed in every user") {
   }
 }
 
-TEST_CASE("kubeconfig: errors of the syntax give a place and no text") {
+TEST_CASE("kubeconfig: a syntax error shows a position and no text") {
   check_malformed("users:\n- name: u\n  user: {token: " + kSecret + "\n", "line ");
   check_malformed("users: *" + kSecret, "line 1");
   check_malformed("users: '" + kSecret, "line ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubeconfigs as the projects that store them write them, put together by hand from their
+// Kubeconfigs in the form in which other projects store them. They are written by hand, from the
 // documented formats.
 #include "expect.hpp"
 

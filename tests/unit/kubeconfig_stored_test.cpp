@@ -38,7 +38,7 @@ void check_passes(const std::string& text, const Fields& allowed = {},
   if (!status) FAIL_CHECK(test::full_text(status.error()));
 }
 
-// The user that is asked for is good; another one of the file has these fields.
+// The selected user is valid. Another user of the file has these fields.
 std::string with_other_user(const std::string& fields) {
   return "users:\n- {name: good, user: {token: t}}\n- {name: bad, user: {" + fields +
          "}}\nclusters:\n- {name: c, cluster: {server: 'https://a'}}\n"
@@ -52,7 +52,7 @@ std::string with_other_cluster(const std::string& fields) {
          "contexts:\n- {name: x, context: {cluster: good, user: u}}\n";
 }
 
-TEST_CASE("check_stored: tokens, certificate data and an oidc provider pass") {
+TEST_CASE("check_stored: tokens, certificate data and an oidc provider are accepted") {
   for (const std::string& user :
        {std::string(), std::string("token: t"),
         std::string("client-certificate-data: YQ==, client-key-data: YQ=="),
@@ -71,7 +71,7 @@ TEST_CASE("check_stored: tokens, certificate data and an oidc provider pass") {
   }
 }
 
-TEST_CASE("check_stored: what makes the reader run code is refused, whatever is allowed") {
+TEST_CASE("check_stored: fields that make the reader run code are always refused") {
   const Fields all = {"clientKey", "clientCertificate", "tokenFile", "exec", "gcp"};
   for (const std::string exec :
        {"{command: /bin/sh, args: [-c, S3CRET-CANARY]}", "{}", "[]", "x"}) {
@@ -85,7 +85,7 @@ TEST_CASE("check_stored: what makes the reader run code is refused, whatever is 
   }
 }
 
-TEST_CASE("check_stored: a path to a file of the reader's is refused, unless allowed by its name") {
+TEST_CASE("check_stored: a path to a local file is refused, unless its field is allowed") {
   struct Case {
     std::string field;
     std::string option;
@@ -133,7 +133,7 @@ TEST_CASE("check_stored: basic authentication and unknown fields are refused") {
   }
 }
 
-TEST_CASE("check_stored: every cluster needs an https server, verified by data of its own") {
+TEST_CASE("check_stored: every cluster needs an https server, TLS verification and no CA path") {
   check_refused(with_other_cluster("server: 'https://a', certificate-authority: /etc/ca.crt"),
                 "the kubeconfig's cluster 'bad' has a certificate-authority path", {}, true);
   check_refused(with_other_cluster("server: 'https://a', insecure-skip-tls-verify: true"),
@@ -148,7 +148,7 @@ TEST_CASE("check_stored: every cluster needs an https server, verified by data o
                 "the server of the cluster 'bad' 'http://a' is not https\n", {}, true);
 }
 
-TEST_CASE("check_stored: a server that is sure to mean one host") {
+TEST_CASE("check_stored: an ambiguous or malformed server is refused") {
   for (const std::string server : {"a",
                                    "a:6443",
                                    "//a",
@@ -186,7 +186,7 @@ TEST_CASE("check_stored: names in messages are quoted and printable") {
   CHECK_FALSE(contains(status.error().message, "\xe2\x80\xae"));
 }
 
-TEST_CASE("check_stored: what was merged in is checked too") {
+TEST_CASE("check_stored: merged files are checked too") {
   Result<Kubeconfig> good = Kubeconfig::parse(KubeconfigText().text());
   Result<Kubeconfig> bad = Kubeconfig::parse(with_other_user("exec: {}"));
   REQUIRE((good && bad));

@@ -27,7 +27,7 @@ KubeconfigContext must_read(const std::string& text, std::string_view context = 
   return std::move(found).value();
 }
 
-// Contexts of these names, each with a cluster and user of its own.
+// Contexts with these names, each with its own cluster and user.
 std::string with_contexts(const std::vector<std::string>& names, const std::string& current = {}) {
   std::string clusters = "clusters:\n";
   std::string users = "users:\n";
@@ -82,7 +82,7 @@ TEST_CASE("kubeconfig: every field of a cluster, user and context is read") {
   CHECK((user.unknown_fields == std::vector<std::string>{"tokenfile", "other"}));
 }
 
-TEST_CASE("kubeconfig: what is null or empty is absent") {
+TEST_CASE("kubeconfig: null and empty fields count as absent") {
   const KubeconfigContext found = must_read(KubeconfigText{
       .cluster = "server: 'https://a', certificate-authority: null, proxy-url: ~, "
                  "insecure-skip-tls-verify: null, certificate-authority-data: ''",
@@ -108,7 +108,7 @@ TEST_CASE("kubeconfig: what is null or empty is absent") {
   CHECK(found.user.unknown_fields.empty());
 }
 
-TEST_CASE("kubeconfig: an id-token is taken from an oidc auth-provider alone") {
+TEST_CASE("kubeconfig: an id-token is read only from the auth-provider oidc") {
   for (const std::string name : {"oidc", "gcp"}) {
     const KubeconfigContext found = must_read(
         KubeconfigText{.user = "auth-provider: {name: " + name + ", config: {id-token: secret}}"}
@@ -122,14 +122,14 @@ TEST_CASE("kubeconfig: an id-token is taken from an oidc auth-provider alone") {
               "users[0].user.auth-provider.name is missing\nwhile reading the user 'u'");
 }
 
-TEST_CASE("kubeconfig: the named context, else the current one, else the only one") {
+TEST_CASE("kubeconfig: uses the named context, else the current one, else the only one") {
   CHECK(must_read(with_contexts({"a", "b"}, "b"), "a").user.token.reveal() == "t-a");
   CHECK(must_read(with_contexts({"a", "b"}, "b")).cluster.cluster.server == "https://b");
   CHECK(must_read(with_contexts({"a"})).name == "a");
   CHECK(must_read(with_contexts({"a"}, "''")).name == "a");
 }
 
-TEST_CASE("kubeconfig: a context that is not clear is an error with the names there are") {
+TEST_CASE("kubeconfig: an ambiguous or unknown context is an error that lists the contexts") {
   for (const Source source : {Source::stored, Source::hub}) {
     const Error::Kind kind =
         source == Source::hub ? Error::Kind::configuration : Error::Kind::no_credential;
@@ -151,7 +151,7 @@ TEST_CASE("kubeconfig: a context that is not clear is an error with the names th
               "'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j' and 2 more");
 }
 
-TEST_CASE("kubeconfig: a dangling context is an error, but only of who asks for it") {
+TEST_CASE("kubeconfig: a context with a missing cluster or user is an error only when it is used") {
   const auto context = [](const std::string& fields) {
     return KubeconfigText{.context = fields,
                           .more = "- name: good\n  context: {cluster: c, user: u}\n"}
@@ -178,14 +178,14 @@ TEST_CASE("kubeconfig: a dangling context is an error, but only of who asks for 
               Error::Kind::configuration, "the kubeconfig's cluster 'c' has no server");
 }
 
-TEST_CASE("kubeconfig: an entry without its object is an empty one") {
+TEST_CASE("kubeconfig: an entry without its object is read as an empty one") {
   const std::string text =
       "clusters: [{name: c}]\nusers: [{name: u, user: null}]\n"
       "contexts: [{name: x, context: {cluster: c, user: u}}]";
   check_fails(read(text), Error::Kind::no_credential, "cluster 'c' has no server");
 }
 
-TEST_CASE("kubeconfig: the first file's entries stay whole where files are merged") {
+TEST_CASE("kubeconfig: a merge keeps entries of the first file and does not mix their fields") {
   Result<Kubeconfig> first = Kubeconfig::parse(
       "clusters: [{name: red, cluster: {server: 'https://first'}}]\n"
       "users: [{name: red, user: {token: first}}]\n"
@@ -216,7 +216,7 @@ TEST_CASE("kubeconfig: the first file's entries stay whole where files are merge
   CHECK(first->context("c")->cluster.cluster.server == "https://first");
 }
 
-TEST_CASE("kubeconfig: relative paths are meant from the file's folder, absolute ones stay") {
+TEST_CASE("kubeconfig: relative paths are relative to the file's folder, absolute paths stay") {
   Result<Kubeconfig> config =
       Kubeconfig::parse(KubeconfigText{.cluster = "server: 'https://a', certificate-authority: ca",
                                        .user = "tokenFile: ../t, client-key: /k"}

@@ -98,7 +98,7 @@ TEST_CASE("label selector: what the API server would refuse is refused") {
   CHECK_FALSE(LabelSelector::parse(std::string(254, 'a') + "/a"));
 }
 
-TEST_CASE("label selector: its text is one that the API server takes, and means the same") {
+TEST_CASE("label selector: its text is normalized, and is read back as the same selector") {
   struct Case {
     std::string_view text, written;
   };
@@ -115,7 +115,7 @@ TEST_CASE("label selector: its text is one that the API server takes, and means 
   }
 }
 
-TEST_CASE("label selector: a default stands unless its label is named") {
+TEST_CASE("label selector: a default is kept unless its label is named") {
   struct Case {
     std::string_view mine, defaults, both;
   };
@@ -127,7 +127,7 @@ TEST_CASE("label selector: a default stands unless its label is named") {
   }
 }
 
-TEST_CASE("label values and keys: what Kubernetes allows, and nothing else") {
+TEST_CASE("label values and keys: only what Kubernetes allows is valid") {
   for (const std::string_view key : {"a", "A.b_c-9", "example.com/a", "a.b/C"}) {
     CAPTURE(key);
     CHECK(is_label_key(key));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The findings of lint's checks for a text.
+// Runs lint's checks on texts.
 #pragma once
 
 #include "expect.hpp"
@@ -43,7 +43,7 @@ inline std::vector<lint::Finding> lint_text(std::string_view text) {
   return lint_files({{.text = std::string(text)}});
 }
 
-// Exactly these findings, each with a remedy, in any order.
+// Checks that there are exactly these findings, in any order, each with a hint.
 inline void check_findings(const std::vector<File>& files, const std::vector<Expected>& expected) {
   const std::vector<lint::Finding> findings = lint_files(files);
   const std::string told = lint::to_text(findings, {.files = 1});

@@ -34,7 +34,7 @@ std::string profile(const std::string& config) {
          config + "}]}}]}}";
 }
 
-TEST_CASE("lint: bootstrap with all that it needs") {
+TEST_CASE("lint: a complete mapping for bootstrap has no findings") {
   check_findings(with({"--via=token-request", kAccount, kInner, kServer}), {});
   check_findings(with({"--via=csr", "--user=a", kInner, kServer}), {});
 }
@@ -50,13 +50,13 @@ TEST_CASE("lint: bootstrap without --allow-server, an account or a user") {
                  {{args, "--key-type: 'dsa' is no type of key"}});
 }
 
-TEST_CASE("lint: bootstrap's inner plugin by a path that is not absolute, or not named") {
+TEST_CASE("lint: bootstrap's inner plugin has a relative path, or is missing") {
   check_findings(with({"--via=csr", "--user=a", kServer, R"(--credential=["execcred-spiffe"])"}),
                  {{kExec + ".args[3]", "is no absolute path"}});
   check_findings(with({"--via=csr", "--user=a", kServer}), {{kExec + ".args", "--credential"}});
 }
 
-TEST_CASE("lint: no field of a ClusterProfile is judged for bootstrap") {
+TEST_CASE("lint: fields of a ClusterProfile are not checked for bootstrap") {
   const std::string mapping = with({"--via=csr", "--user=a", kInner, kServer});
   check_findings({{.text = mapping, .name = "m"},
                   {.text = profile(R"({"lifetime":7,"user":"admin","via":"csr"})"), .name = "p"}},

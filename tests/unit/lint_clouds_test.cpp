@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mappings for the clouds' plugins, and what ClusterProfiles choose of them.
+// Mappings for the cloud plugins, and the choices of ClusterProfiles.
 #include "lint.hpp"
 
 namespace execcred {
@@ -25,7 +25,7 @@ const std::string kServers = "--allow-server=https://*.example.com";
 
 std::string quoted(const std::string& text) { return json::to_text(json::Value(text)); }
 
-// A mapping of the provider "cloud" with nothing else to find.
+// A mapping of the provider "cloud" without other findings.
 std::string mapping(const std::string& plugin, const Texts& args, const Texts& env = {}) {
   std::string arguments = quoted(kServers);
   for (const std::string& arg : args) arguments += "," + quoted(arg);
@@ -120,7 +120,7 @@ TEST_CASE("lint: a ClusterProfile's workload identity provider that the mapping 
                  {{path, "is no workload identity provider"}});
 }
 
-TEST_CASE("lint: an identity of a ClusterProfile's choice that the mapping would refuse") {
+TEST_CASE("lint: an identity that a ClusterProfile chooses and the mapping would refuse") {
   const std::string role = "arn:aws:iam::123456789012:role/fleet-a";
   const std::string account = "fleet-a@p.iam.gserviceaccount.com";
   struct Plugin {
@@ -155,7 +155,7 @@ TEST_CASE("lint: an identity of a ClusterProfile's choice that the mapping would
     found({p.allow + p.value + "x"}, {{path, "matches no --allow"}});
     found({p.flag + p.value}, {});
     check_findings(mapping(p.name, p.args), {});
-    // As the plugin has it, "*" alone is no pattern.
+    // "*" alone is not a pattern, as in the plugin.
     const std::string args = kExec + "args[" + std::to_string(p.args.size() + 1) + "]";
     Texts all = p.args;
     all.push_back(p.allow + "*");
@@ -172,7 +172,7 @@ TEST_CASE("lint: an identity of a ClusterProfile's choice that the mapping would
                  {{kExec + "args[1]", "an account of any project", kWarning}});
 }
 
-TEST_CASE("lint: a field that never arrives, because the plugin gets no cluster information") {
+TEST_CASE("lint: a field that the plugin does not get, because provideClusterInfo is missing") {
   const auto without = [](std::string text) {
     const std::string provided = R"(,"provideClusterInfo":true)";
     text.erase(text.find(provided), provided.size());
@@ -199,7 +199,7 @@ TEST_CASE("lint: a field that never arrives, because the plugin gets no cluster 
   CHECK(
       found.front().hint.starts_with("set provideClusterInfo: true; the provider 'cloud' is in "));
   CHECK(of_profile({{.text = map}, choice}).empty());
-  // One of several entries that gets it is enough.
+  // It is enough if one of several entries gets the information.
   CHECK(of_profile({{.text = without(map)}, {.text = map}, choice}).empty());
   // A part that the plugin does not read is not reported.
   for (const std::string config :
@@ -212,21 +212,21 @@ TEST_CASE("lint: a field that never arrives, because the plugin gets no cluster 
   CHECK(of_profile({other, choice}).empty());
 }
 
-TEST_CASE("lint: a choice is judged by the mapping that belongs to it") {
+TEST_CASE("lint: a choice is checked against the mapping that belongs to it") {
   const std::string path = kConfig + "tenantId";
   const std::string choice = choosing("tenantId", kTenant);
   const std::string taking = mapping("azure", {"--allow-tenant=" + kTenant});
   const std::string refusing = mapping("azure", {"--tenant-id=" + kOther});
-  // Without a mapping, or with one for another provider or program, it is unknown.
+  // Without a mapping for this provider and program, the result is unknown.
   check_findings({{.text = choice}}, {});
   check_findings({{.text = refusing}, {.text = profile(R"({"tenantId":"x"})", "other")}},
                  {{"status.accessProviders", "the mapping has none of these"}});
   check_findings({{.text = mapping("google", {})}, {.text = choice}}, {});
-  // One of several that takes it is enough.
+  // It is enough if one of several mappings accepts the choice.
   check_findings({{.text = refusing}, {.text = taking}, {.text = choice}}, {});
   const std::vector<Expected> refused = {{path, "another tenant"}};
   check_findings({{.text = refusing}, {.text = refusing}, {.text = choice}}, refused);
-  // A folder's own mapping goes before those that were named, and another folder's is not its own.
+  // The mapping of the same folder comes before named ones; that of another folder is not used.
   const auto in = [](const std::string& group, const std::string& text) {
     return File{.text = text, .name = group + "/f", .group = group};
   };
@@ -246,7 +246,7 @@ TEST_CASE("lint: the hint of a refused choice names the mapping's entry and the 
   CHECK(contains(findings[0].hint, "--allow-tenant=" + kTenant));
 }
 
-TEST_CASE("lint: what lets Google's credentials file do more is told, and is no warning") {
+TEST_CASE("lint: settings that allow Google's credentials file more are reported as info") {
   check_findings(mapping("google", {"--allow-endpoint=https://sts.example.com"},
                          {"GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1"}),
                  {{kExec + "args[1]", "--allow-endpoint", kInfo},
@@ -256,7 +256,7 @@ TEST_CASE("lint: what lets Google's credentials file do more is told, and is no 
   check_findings(mapping("azure", {}, {"GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1"}), {});
 }
 
-TEST_CASE("lint: a cloud's secrets in a mapping's variables are told, whatever they look like") {
+TEST_CASE("lint: cloud secrets in a mapping's variables are reported in any form") {
   for (const std::string variable :
        {"AWS_SECRET_ACCESS_KEY=/abcdefghijklmnopqrstuvwxyz0123456789ABC", "AWS_SESSION_TOKEN=x",
         "AWS_SECURITY_TOKEN=/x", "AWS_CONTAINER_AUTHORIZATION_TOKEN={x}", "IDENTITY_HEADER=word",
@@ -284,13 +284,13 @@ TEST_CASE("lint: a credentials file's secrets inside a ClusterProfile are errors
     CHECK_FALSE(contains(lint::to_text(lint_files({{.text = profile(config)}}), {}), "w0rd"));
     check_findings(profile(R"({")" + member + R"(":"","private_key_id":"1"})"), {});
   }
-  // One that is found by its form is reported once.
+  // A secret that is also found by its form is reported once.
   check_findings(profile(R"({"private_key":"-----BEGIN PRIVATE KEY-----\nx"})"),
                  {{kConfig + "private_key", "holds a private key"}});
 }
 
 TEST_CASE(
-    "lint: variables of the clouds are judged as their options, where the plugin reads them") {
+    "lint: cloud variables are checked like their options, if the plugin reads the variables") {
   const std::string value = kExec + "env[0].value";
   check_findings(mapping("azure", {}, {"AZURE_CLIENT_ID=me"}), {{value, "no GUID"}});
   check_findings(mapping("azure", {}, {"AZURE_TENANT_ID=common"}), {{value, "no tenant"}});
@@ -301,7 +301,7 @@ TEST_CASE(
         std::string("AZURE_FEDERATED_TOKEN_FILE=/t"), std::string("AZURE_TENANT_ID=")}) {
     check_findings(mapping("azure", {}, {good}), {});
   }
-  // Not read with a managed identity.
+  // The plugin does not read these variables with a managed identity.
   check_findings(mapping("azure", {"--identity=managed"}, {"AZURE_TENANT_ID=common"}), {});
   check_findings(mapping("azure", {"--identity=managed", "--identity-resource-id=/subscriptions/a"},
                          {"AZURE_CLIENT_ID=me"}),

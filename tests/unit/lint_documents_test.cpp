@@ -30,12 +30,12 @@ std::string extension(const std::string& name, const std::string& value) {
                  "}]");
 }
 
-// "AA==" is no DER; this is: an empty SEQUENCE.
+// The certificate is an empty SEQUENCE ("MAA="), which is valid DER.
 const std::string kCertificate =
     encode_base64("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n");
 const std::string kAt = "status.accessProviders[0].cluster.";
 
-TEST_CASE("lint: a sound ClusterProfile has no findings") {
+TEST_CASE("lint: a valid ClusterProfile has no findings") {
   check_findings(
       cluster("server: 'https://h:6443/p', tls-server-name: '', proxy-url: 'socks5://p:1', "
               "disable-compression: false, certificate-authority-data: " +
@@ -47,7 +47,7 @@ TEST_CASE("lint: a sound ClusterProfile has no findings") {
   check_findings(extension("somebody.example.com/else", "[1]"), {});
 }
 
-TEST_CASE("lint: names of ClusterProfiles") {
+TEST_CASE("lint: the name, namespace and apiVersion of a ClusterProfile are checked") {
   const std::string status = "  accessProviders: [{name: a, cluster: {server: 'https://h'}}]\n";
   check_findings(
       profile(status, "name: A_b, namespace: a.b"),
@@ -60,7 +60,7 @@ TEST_CASE("lint: names of ClusterProfiles") {
   check_findings(bare, {{"apiVersion", "is missing"}});
   check_findings("kind: List\nitems: []\n", {{"apiVersion", "is missing"}});
   check_findings("kind: ClusterProfileList\napiVersion: v1\nitems: []\n", {{"apiVersion", "'v1'"}});
-  // Fields that only the commands read.
+  // Fields that only the commands of execcred read.
   check_findings(
       profile(status + "  properties: [{name: cluster.clusterset.k8s.io, value: 12345}]\n"),
       {{"status.properties[0].value", "must be a string"}});
@@ -87,12 +87,12 @@ TEST_CASE("lint: versions of ClusterProfile") {
                  {{"apiVersion", kKnown}});
 }
 
-TEST_CASE("lint: a ClusterProfile of v1alpha2 by its own rules") {
+TEST_CASE("lint: a ClusterProfile of v1alpha2 is checked by the rules of v1alpha2") {
   check_findings(
       newer(profile("  credentialProviders: [{name: a, cluster: {server: 'https://h'}}]\n")),
       {{"status.credentialProviders", "is no field of v1alpha2"},
        {"status.accessProviders", "is empty", kWarning}});
-  // An item without a version of its own is of the list's.
+  // An item without its own apiVersion has the version of the list.
   check_findings(
       "kind: ClusterProfileList\napiVersion: multicluster.x-k8s.io/v1alpha2\nitems:\n"
       "- metadata: {name: c}\n  status: {accessProviders: [{name: a, cluster: {server: "
@@ -115,7 +115,7 @@ TEST_CASE("lint: a ClusterProfile of v1alpha2 by its own rules") {
                  {{"status.accessProviders", "has 65 entries, and v1alpha2 allows 64"}});
 }
 
-TEST_CASE("lint: two ClusterProfiles of one member of the inventory are one cluster") {
+TEST_CASE("lint: two ClusterProfiles with one inventory-member-id are reported as one cluster") {
   const auto member = [](const std::string& name, const std::string& id) {
     return profile(
         "  accessProviders: [{name: a, cluster: {server: 'https://h'}}]\n",
@@ -152,7 +152,7 @@ TEST_CASE("lint: the list of providers") {
                   {"status.credentialProviders", "deprecated", kWarning}});
 }
 
-TEST_CASE("lint: how a cluster is reached") {
+TEST_CASE("lint: the server, CA, TLS and proxy fields of a cluster are checked") {
   for (const std::string server : {"http://h", "h:6443", "https://", "https://a\\@b", "ftp://x"}) {
     check_findings(cluster("server: '" + server + "'"), {{kAt + "server", ""}});
   }
@@ -187,7 +187,7 @@ TEST_CASE("lint: how a cluster is reached") {
        {kAt + "serverName", "is no field", kWarning}});
 }
 
-TEST_CASE("lint: what upstream's Go library drops of a ClusterProfile's cluster") {
+TEST_CASE("lint: cluster fields that upstream's Go library drops are reported") {
   const std::string server = "server: 'https://h', ";
   check_findings(cluster(server + "tls-server-name: x"),
                  {{kAt + "tls-server-name",
@@ -232,7 +232,7 @@ TEST_CASE("lint: extensions") {
                 "{allowServer: x, cluster: c, clusterName: 5, audience: [1], debug: null}"),
       {{value + ".allowServer", "may not come from a ClusterProfile"},
        {value + ".cluster", "is not the field of --cluster"},
-       {value + ".clusterName", "must be a string"}});  // audience is not every plugin's
+       {value + ".clusterName", "must be a string"}});  // not every plugin has audience
   check_findings(extension("client.authentication.k8s.io/exec", "[1]"),
                  {{value, "the CRD wants an object", kWarning}});
   const std::string args = "clusterprofiles.multicluster.x-k8s.io/exec/additional-args";
@@ -305,7 +305,7 @@ TEST_CASE("lint: kubeconfigs") {
                   {"contexts[0].context", "plain http"}});
 }
 
-TEST_CASE("lint: a kubeconfig's config is judged where a plugin of ours reads it") {
+TEST_CASE("lint: the config in a kubeconfig is checked if an execcred plugin reads it") {
   const auto with_config = [](const std::string& command) {
     std::string text =
         kubeconfig("{exec: {apiVersion: client.authentication.k8s.io/v1, " +
@@ -323,7 +323,7 @@ TEST_CASE("lint: a kubeconfig's config is judged where a plugin of ours reads it
   check_findings(with_config("/usr/bin/other"), {});
 }
 
-TEST_CASE("lint: what a kubeconfig's contexts name") {
+TEST_CASE("lint: the contexts of a kubeconfig must name existing clusters and users") {
   check_findings(
       "apiVersion: v1\nkind: Config\nclusters: {}\nusers: [5, {name: a}]\n"
       "contexts: [{name: x, context: {cluster: c, user: u}}, {name: x, context: {user: a}}]\n"
@@ -339,7 +339,7 @@ TEST_CASE("lint: what a kubeconfig's contexts name") {
        {"current-context", "not in contexts"}});
 }
 
-TEST_CASE("lint: documents that are none, or of another kind") {
+TEST_CASE("lint: empty, unreadable and unknown documents are reported") {
   check_findings("", {{"", "is empty"}});
   check_findings(" \n\t", {{"", "is empty"}});
   check_findings("# a comment\n", {{"", "no document"}});
@@ -353,7 +353,7 @@ TEST_CASE("lint: documents that are none, or of another kind") {
   }
 }
 
-TEST_CASE("lint: Kubernetes' other kinds are passed over, and misspelled ones of ours are not") {
+TEST_CASE("lint: other Kubernetes kinds are ignored, and misspelled kinds are reported") {
   for (const std::string text :
        {"apiVersion: v1\nkind: Secret\ndata: {token: eyJhbGciOi}\n",
         "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\n", "apiVersion: v1\nkind: Pod\n",
@@ -375,7 +375,7 @@ TEST_CASE("lint: Kubernetes' other kinds are passed over, and misspelled ones of
   }
 }
 
-TEST_CASE("lint: documents inside of others") {
+TEST_CASE("lint: documents inside other documents are checked") {
   const std::string item =
       "kind: ClusterProfile\n  apiVersion: multicluster.x-k8s.io/v1alpha1\n"
       "  metadata: {name: X}\n  status: {accessProviders: [{name: a, cluster: {server: "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents that are made to hold lint up.
+// Documents that could make lint slow.
 #include "growth.hpp"
 #include "lint.hpp"
 
@@ -14,7 +14,7 @@ using test::check_linear;
 using test::lint_text;
 using Make = std::function<std::string(std::size_t count)>;
 
-// `count` entries, each of its number, between commas.
+// `count` entries, separated by commas; entry() makes each one from its number.
 std::string list(std::size_t count, const std::function<std::string(std::string number)>& entry) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) {
@@ -145,7 +145,7 @@ TEST_CASE("lint: the time is linear in the size of the document") {
   }
 }
 
-TEST_CASE("lint: a long name is cut in the path of what stands below it") {
+TEST_CASE("lint: a long name is cut in the paths of the values below it") {
   const std::string name(200, 'k');
   const std::vector<lint::Finding> findings =
       lint_text(profile("{\"" + name + R"(":["https://u:password@h"],"accessProviders":[]})"));
@@ -154,7 +154,7 @@ TEST_CASE("lint: a long name is cut in the path of what stands below it") {
   CHECK(findings[1].message == "holds a URL with a password");
 }
 
-TEST_CASE("lint: ConfigMaps inside of others are read to a depth") {
+TEST_CASE("lint: nested ConfigMaps are read up to a depth limit") {
   const auto nested = [](int levels) {
     std::string text = "kind: ClusterProfile\n";
     for (int i = 0; i < levels; ++i) {

@@ -26,7 +26,7 @@ File profile(const std::string& extension,
           .name = "c.json"};
 }
 
-// Findings of the ClusterProfile alone: what a mapping leaves open is not this test's.
+// Only the findings of the ClusterProfile. Findings of the mapping are not tested here.
 std::vector<lint::Finding> findings_of(const std::vector<File>& files) {
   std::vector<lint::Finding> findings = lint_files(files);
   std::erase_if(findings, [](const lint::Finding& finding) { return finding.file != "c.json"; });
@@ -41,7 +41,7 @@ const std::string kSpiffe = R"("--type=jwt","--allow-server=https://*.example.co
 const std::string kExchange =
     R"("--flow=token-exchange","--issuer-url=https://i","--subject-token-file=/t")";
 
-TEST_CASE("lint: a ClusterProfile's fields are judged by the plugin that gets them") {
+TEST_CASE("lint: a ClusterProfile's fields are checked by the plugin that gets them") {
   for (const Case& c : std::vector<Case>{
            {"oidc-federation", kExchange, R"({"issuerUrl":"https://x"})", ".issuerUrl",
             "sets --issuer-url, which may not come from a ClusterProfile"},
@@ -80,7 +80,7 @@ TEST_CASE("lint: a ClusterProfile's fields are judged by the plugin that gets th
             R"({"name":"x","secretName":"y"})", "", "differs from"},
            {"token-file", R"("--token-file=/t","--allow-audience=prod-*")", R"({"audience":"k"})",
             "", "matches no --allow-audience"},
-           // A problem of the mapping is reported there.
+           // A problem of the mapping is reported only for the mapping.
            {"spiffe", R"("--type=jwt","--typo")", R"({"audience":["k"]})", "", ""}}) {
     CAPTURE(c.plugin);
     CAPTURE(c.config);
@@ -97,7 +97,7 @@ TEST_CASE("lint: a ClusterProfile's fields are judged by the plugin that gets th
   }
 }
 
-TEST_CASE("lint: the beginning of a secret that is refused is not shown either") {
+TEST_CASE("lint: the start of a refused secret is not shown either") {
   const std::string token = "eyJhbGciOiJSUzI1NiJ9." + std::string(200, 'Q') + ".c2ln";
   for (const auto& findings :
        {findings_of({mapping("spiffe", kSpiffe), profile(R"({"audience":")" + token + "\"}")}),
@@ -111,12 +111,12 @@ TEST_CASE("lint: the beginning of a secret that is refused is not shown either")
   }
 }
 
-TEST_CASE("lint: appended arguments are judged where the mapping appends them") {
+TEST_CASE("lint: appended arguments are checked if the mapping appends them") {
   const std::string name = "clusterprofiles.multicluster.x-k8s.io/exec/additional-args";
   const std::string args = R"("--token-file=/t","--from-profile")";
   const File evil = profile(R"({"args":["--allow-server=https://evil"]})", name);
   const auto appending = findings_of({mapping("token-file", args, "Append"), evil});
-  // Each is warned of, as a form that does not work upstream.
+  // Each profile also gets a warning, because this form does not work upstream.
   REQUIRE(appending.size() == 2);
   CHECK(appending[1].path == kAt);
   CHECK(contains(appending[1].message, "--allow-server stands behind --from-profile"));
@@ -125,7 +125,7 @@ TEST_CASE("lint: appended arguments are judged where the mapping appends them") 
   CHECK(findings_of({mapping("token-file", args, "Append"), good}).size() == 1);
 }
 
-// A ClusterProfile with these providers, which cannot be reached by any of them.
+// A ClusterProfile that lists these providers.
 File profile_of(const std::vector<std::string>& names, const std::string& group = {}) {
   std::string providers;
   for (const std::string& name : names) {
@@ -152,14 +152,14 @@ TEST_CASE("lint: a ClusterProfile without a provider of the mapping cannot be re
     CHECK(contains(findings[0].hint, "m.json"));
   }
   CHECK(findings_of({map, profile_of({"gke", "p"})}).empty());
-  CHECK(findings_of({profile_of({"gke"})}).empty());  // nothing says what is mapped
+  CHECK(findings_of({profile_of({"gke"})}).empty());  // no mapping to compare with
   const std::vector<lint::Finding> folded = findings_of({map, profile_of({"P"})});
   REQUIRE(folded.size() == 1);
   CHECK(contains(folded[0].hint, "names count with their case"));
 }
 
 TEST_CASE(
-    "lint: a ClusterProfile's providers are looked for in its folder, then in what was named") {
+    "lint: a ClusterProfile's providers are looked up in its folder, then in the named files") {
   const File near = {.text = mapping("token-file", R"("--token-file=/{server.host}/t")").text,
                      .name = "near.json",
                      .group = "one"};
@@ -169,7 +169,7 @@ TEST_CASE(
   CHECK(findings_of({near, profile_of({"x"}, "two")}).empty());
   CHECK(findings_of({named, profile_of({"p"}, "two")}).empty());
   CHECK(findings_of({named, profile_of({"x"}, "two")}).size() == 1);
-  // It is enough if one of two mappings has it: they may be for two consumers.
+  // One of two mappings is enough, because they may be for two consumers.
   File other = named;
   other.text.replace(other.text.find("\"p\""), 3, "\"x\"");
   CHECK(findings_of({named, other, profile_of({"x"})}).empty());
@@ -187,7 +187,7 @@ TEST_CASE("lint: Argo CD's placeholders in a mapping's arguments") {
     CHECK(all[static_cast<std::size_t>(i)].severity == Severity::info);
     CHECK(contains(all[static_cast<std::size_t>(i)].message, "which Argo CD fills in"));
   }
-  // The audience is judged by what the ClusterProfile makes of the mapping.
+  // The audience is checked with the placeholders filled in for this ClusterProfile.
   CHECK(contains(all[2].message, "matches no --allow-audience"));
   CHECK(findings_of({mapping("spiffe", placed), profile(R"({"audience":"https://c.example.com"})")})
             .empty());
@@ -197,7 +197,7 @@ TEST_CASE("lint: Argo CD's placeholders in a mapping's arguments") {
                   {"providers[0].execConfig.args[1]", "and so every server", Severity::warning}});
 }
 
-TEST_CASE("lint: a template that nobody fills in is refused") {
+TEST_CASE("lint: a template that no program fills in is refused") {
   for (const std::string value :
        {"{{.ClusterProfileName}}", "{{ .Name }}", "{{- .ClusterProfileName }}"}) {
     CAPTURE(value);
@@ -218,10 +218,10 @@ TEST_CASE("lint: a template that nobody fills in is refused") {
         "a template that nobody expanded"}});
 }
 
-TEST_CASE("lint: without a mapping only what every plugin refuses is told") {
+TEST_CASE("lint: without a mapping, only what every plugin refuses is reported") {
   check_findings({profile(R"({"allowServer":"x","tokenFile":"/t","audience":1})")},
                  {{kAt + ".allowServer", "sets --allow-server"}});
-  // A program that is not ours takes what it likes.
+  // A program that is not an execcred plugin may accept any field.
   CHECK(findings_of({{.text = mapping("x", "").text.replace(
                           mapping("x", "").text.find("execcred-x"), 10, "secretreader"),
                       .name = "m.json"},
@@ -229,7 +229,7 @@ TEST_CASE("lint: without a mapping only what every plugin refuses is told") {
             .empty());
 }
 
-TEST_CASE("lint: secrets among arguments, named values and passwords of a ClusterProfile") {
+TEST_CASE("lint: secrets in arguments, named values and passwords of a ClusterProfile are found") {
   const std::string path = kAt + ".";
   for (const std::string& extension :
        {std::string(R"({"args":["--client-secret=hunter2hunter2"]})"),

@@ -22,7 +22,7 @@ const std::string kExec = "providers[0].execConfig";
 const std::string kArgs = kExec + ".args";
 const std::string kIssuer = R"("--issuer-url=https://idp.example.com")";
 const std::string kServer = R"("--allow-server=https://*.example.com:6443")";
-// Arguments that leave nothing to say.
+// Arguments without findings.
 const std::string kExchange = R"("--flow=token-exchange",)" + kIssuer +
                               R"(,"--subject-token-file=/var/run/token",)" + kServer;
 const std::string kPinniped =
@@ -41,7 +41,7 @@ std::string variable(const std::string& name, const std::string& value) {
   return R"({"name":")" + name + R"(","value":)" + json::to_text(json::Value(value)) + "}";
 }
 
-TEST_CASE("lint: every example of oidc-federation has no findings") {
+TEST_CASE("lint: no example of oidc-federation has findings") {
   const std::filesystem::path folder =
       std::filesystem::path(EXECCRED_SOURCE) / "config/oidc-federation";
   int examples = 0;
@@ -66,12 +66,12 @@ TEST_CASE("lint: oidc-federation without --allow-server, for each flow") {
                  {});
   check_findings(with(kPinniped + R"(,"--concierge-endpoint=https://a")"),
                  {{kArgs, "one credential for all", kWarning}});
-  // The subject token goes to the server there, and the plugin refuses.
+  // In this flow the server gets the subject token, so the plugin refuses.
   check_findings(with(kPinniped), {{kArgs, "to whichever server is named"}});
   check_findings(with(kPinniped + "," + kServer), {});
 }
 
-TEST_CASE("lint: where the cluster decides, oidc-federation needs provideClusterInfo") {
+TEST_CASE("lint: options of oidc-federation that use the cluster need provideClusterInfo") {
   check_findings(with(kPinniped + "," + kServer, "", false),
                  {{kExec + ".provideClusterInfo", "--flow=pinniped and --allow-server need"}});
   check_findings(
@@ -103,7 +103,7 @@ TEST_CASE("lint: combinations that oidc-federation would refuse") {
           "--flow=pinniped needs --concierge-authenticator-type");
 }
 
-TEST_CASE("lint: options of oidc-federation that it would refuse by themselves") {
+TEST_CASE("lint: single options that oidc-federation would refuse") {
   check_findings(with(R"("--flow=password","--issuer-url=http://a","--token-url=http://a",)"
                       R"("--subject-token-url=http://a.example.com/t",)"
                       R"j("--subject-token-command=[\"get-token\"]",)j"
@@ -124,7 +124,7 @@ TEST_CASE("lint: options of oidc-federation that it would refuse by themselves")
   check_findings(with(kServer), {{kArgs, "lacks --flow"}});
 }
 
-TEST_CASE("lint: variables of oidc-federation are read as its flags are") {
+TEST_CASE("lint: variables of oidc-federation are checked like its flags") {
   const std::string all = variable("EXECCRED_FLOW", "token-exchange") + "," +
                           variable("EXECCRED_ISSUER_URL", "https://idp.example.com") + "," +
                           variable("EXECCRED_SUBJECT_TOKEN_FILE", "/t") + "," +
@@ -138,7 +138,7 @@ TEST_CASE("lint: variables of oidc-federation are read as its flags are") {
                   {kExec + ".env[1].name", "does not read", kWarning}});
 }
 
-TEST_CASE("lint: audiences of a ClusterProfile's choice, and files by a relative path") {
+TEST_CASE("lint: audiences that a ClusterProfile may choose, and files with a relative path") {
   check_findings(with(kExchange + R"(,"--allow-audience=any")"),
                  {{kArgs + "[4]", "choose the audience of a token", kWarning}});
   check_findings(with(kExchange + R"(,"--allow-audience=https://*","--allow-audience=server")"),
@@ -152,7 +152,7 @@ TEST_CASE("lint: audiences of a ClusterProfile's choice, and files by a relative
   }
 }
 
-TEST_CASE("lint: a secret in the arguments of oidc-federation is told, and never shown") {
+TEST_CASE("lint: a secret in the arguments of oidc-federation is reported, and never shown") {
   const std::string secret = "hunter2-hunter2-hunter2";
   const std::string jwt = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl";
   const auto exchange = [](const std::string& more) { return join({kExchange, more}, ","); };
@@ -190,7 +190,7 @@ TEST_CASE("lint: a secret in the arguments of oidc-federation is told, and never
   }
 }
 
-TEST_CASE("lint: a secret in the variables of oidc-federation is told, and never shown") {
+TEST_CASE("lint: a secret in the variables of oidc-federation is reported, and never shown") {
   const std::string secret = "hunter2-hunter2-hunter2";
   for (const std::string name : {"EXECCRED_PARAM", "EXECCRED_TOKEN", "EXECCRED_SCOPE"}) {
     const std::string value = name == "EXECCRED_PARAM" ? "client_secret=" + secret : secret;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets where none belong: found, and never shown.
+// Secrets in documents that must not contain them: lint finds them, and never shows them.
 #include "growth.hpp"
 #include "lint.hpp"
 
@@ -21,7 +21,7 @@ const std::string kKey =
     "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIsecretbytes\n-----END EC PRIVATE KEY-----\n";
 const std::string kJwt = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl";
 
-TEST_CASE("secret_in: known by its form, in base64 and among other text too") {
+TEST_CASE("secret_in: recognizes a secret by its form, also in base64 and inside other text") {
   const std::string certificate = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
   for (const std::string& text :
        {kKey, certificate + kKey, encode_base64(kKey), encode_base64(certificate + kKey),
@@ -48,7 +48,7 @@ TEST_CASE("secret_in: known by its form, in base64 and among other text too") {
   CHECK(secret_in("k8s-aws-v1.aHR0cHM6Ly9zdHMuYW1hem9uYXdzLmNvbQ") == "a token for EKS");
 }
 
-TEST_CASE("secret_in: what only looks like one") {
+TEST_CASE("secret_in: ignores texts that only look like a secret") {
   for (const std::string& text :
        {std::string(), std::string("eyJ"), std::string("eyJhbGciOiJSUzI1NiJ9"),
         std::string("eyJub3Qg.x.y"), std::string("https://h:6443/p@x"),
@@ -63,11 +63,11 @@ TEST_CASE("secret_in: what only looks like one") {
   }
 }
 
-TEST_CASE("secret_in: a secret behind many beginnings of one is found") {
+TEST_CASE("secret_in: finds a secret after many incomplete ones") {
   const std::string many = test::repeated("eyJ.", 100);
   CHECK(secret_in(many + kJwt) == "a JSON Web Token");
   CHECK(secret_in(many + " " + kJwt + many) == "a JSON Web Token");
-  // In base64, at each of the four places that a beginning may have in a group of digits.
+  // In base64, with the start at each of the four positions in a group of digits.
   const std::string key = encode_base64(kKey).substr(0, 60);
   const std::string certificate = encode_base64("-----BEGIN CERTIFICATE-----\n").substr(0, 36);
   for (const std::string_view between : {"", "a", "ab", "abc", "=", "==", " ", "\n"}) {
@@ -107,14 +107,14 @@ TEST_CASE("secret_in: the time is linear in the length of the text") {
     test::check_linear(
         16 * 1024,
         [part](std::size_t size) {
-          // No base64 as a whole.
+          // The "!" makes the whole text invalid base64.
           return test::repeated(part, size / part.size()) + "!";
         },
         [](const std::string& text) { static_cast<void>(secret_in(text)); });
   }
 }
 
-TEST_CASE("is_name_of_secret: the secret itself, not where it is") {
+TEST_CASE("is_name_of_secret: true for names of secrets, false for names of their locations") {
   for (const std::string_view name : {"token", "--client-secret", "MY_PASSWORD",
                                       "AWS_SECRET_ACCESS_KEY", "clientKeyData", "apiKey"}) {
     CAPTURE(name);
@@ -129,7 +129,7 @@ TEST_CASE("is_name_of_secret: the secret itself, not where it is") {
 
 std::string quoted(const std::string& text) { return json::to_text(json::Value(text)); }
 
-// In every place of a document that holds text, and in names.
+// Documents with the secret in each place that holds text, and in names.
 std::vector<std::string> documents_with(const std::string& secret) {
   const std::string head =
       R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile",)";
@@ -154,7 +154,7 @@ std::vector<std::string> documents_with(const std::string& secret) {
   return documents;
 }
 
-TEST_CASE("lint: a secret is found wherever it stands, and never shown") {
+TEST_CASE("lint: a secret is found anywhere in a document, and never shown") {
   for (const std::string& secret :
        {kKey, kJwt, std::string("https://user:hunter2secret@h"), encode_base64(kKey)}) {
     for (const std::string& document : documents_with(secret)) {
@@ -172,7 +172,7 @@ TEST_CASE("lint: a secret is found wherever it stands, and never shown") {
   }
 }
 
-TEST_CASE("lint: an error in a ClusterProfile, a warning in arguments and variables") {
+TEST_CASE("lint: a secret is an error in a ClusterProfile, but not in a mapping's variable") {
   const std::vector<std::string> documents = documents_with(kJwt);
   const auto is_error = [](const Finding& finding) {
     return finding.message == "holds a JSON Web Token" && finding.severity == Severity::error;

@@ -25,7 +25,7 @@ std::string with(const std::string& args, bool provides_cluster_info = true) {
          args + R"(],"provideClusterInfo":)" + (provides_cluster_info ? "true" : "false") + "}}]}";
 }
 
-TEST_CASE("lint: every example of static-secret has no findings") {
+TEST_CASE("lint: no example of static-secret has findings") {
   const std::filesystem::path folder =
       std::filesystem::path(EXECCRED_SOURCE) / "config/static-secret";
   int examples = 0;
@@ -60,7 +60,7 @@ TEST_CASE("lint: a Secret that names no server needs --allow-server") {
                  {{kArgs, "one token for all", kWarning}});
 }
 
-TEST_CASE("lint: what binds a credential to its server needs no --allow-server") {
+TEST_CASE("lint: a credential that is bound to its server needs no --allow-server") {
   for (const std::string args :
        {R"("--convention=kubeconfig-secretreader")", R"("--convention=cluster-profile")",
         R"("--convention=mcr-kubeconfig")", R"("--convention=cluster-api")",
@@ -73,7 +73,7 @@ TEST_CASE("lint: what binds a credential to its server needs no --allow-server")
   }
 }
 
-TEST_CASE("lint: where the cluster decides, provideClusterInfo is needed") {
+TEST_CASE("lint: options of static-secret that use the cluster need provideClusterInfo") {
   const auto needs = [](const std::string& args, std::string_view what) {
     check_findings(with(args, false), {{kTold, what}});
   };
@@ -91,7 +91,7 @@ TEST_CASE("lint: where the cluster decides, provideClusterInfo is needed") {
                  {{kArgs, "one token for all", kWarning}});
 }
 
-TEST_CASE("lint: options that open what is closed") {
+TEST_CASE("lint: options of static-secret that weaken a check are warnings") {
   const std::string bound = R"("--convention=cluster-api",)";
   const auto opens = [&bound](const std::string& option, std::string_view message) {
     check_findings(with(bound + '"' + option + '"'), {{kArgs + "[1]", message, kWarning}});
@@ -132,12 +132,12 @@ TEST_CASE("lint: options of static-secret that it would refuse") {
   check_findings(with(R"("--convention=istio")"), {{kArgs, "lacks --local-cluster", kWarning}});
 }
 
-TEST_CASE("lint: places to read from, and checks that files cannot pass") {
+TEST_CASE("lint: conflicting sources of a credential, and checks that files do not support") {
   check_findings(with(R"("--client-certificate=/c")"),
                  {{kArgs, "--client-certificate and --client-key go together"}});
   check_findings(with(R"("--client-key=/k","--allow-server=https://a")"),
                  {{kArgs, "--client-certificate and --client-key go together"}});
-  // It identifies the hub's tokens.
+  // --kubeconfig identifies the hub's tokens.
   check_findings(with(R"("--kubeconfig-file=/k","--kubeconfig=/hub")"), {});
   check_findings(with(R"("--convention=cluster-api","--secret-dir=/s/{server.host}")"),
                  {{kArgs, "labels, type and annotations"}});
@@ -159,7 +159,7 @@ TEST_CASE("lint: places to read from, and checks that files cannot pass") {
                  {{kArgs + "[0]", "{cluster}"}});
 }
 
-TEST_CASE("lint: in a kubeconfig the server is the writer's own, so no --allow-server is missed") {
+TEST_CASE("lint: a kubeconfig needs no --allow-server, because its writer also sets the server") {
   check_findings(
       R"({"apiVersion":"v1","kind":"Config","current-context":"c",
           "clusters":[{"name":"c","cluster":{"server":"https://s"}}],

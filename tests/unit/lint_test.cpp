@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mappings and Kueue's block under lint, and what both say about the program that runs.
+// lint's checks of mappings and of Kueue's block, and of the program that they run.
 #include "lint.hpp"
 
 namespace execcred {
@@ -16,7 +16,7 @@ std::string mapping(const std::string& exec, const std::string& entry = {}) {
   return R"({"providers":[{"name":"p","execConfig":{)" + exec + "}" + entry + "}]}";
 }
 
-// Of a program that is not ours.
+// A mapping for a program that is not an execcred plugin.
 std::string other(const std::string& more, const std::string& entry = {}) {
   return mapping(kVersion + R"(,"command":"/bin/other")" + more, entry);
 }
@@ -29,7 +29,7 @@ std::string ours(const std::string& plugin, const std::string& args, const std::
 
 const std::string kTold = R"(,"provideClusterInfo":true)";
 
-TEST_CASE("lint: a sound mapping has no findings") {
+TEST_CASE("lint: a valid mapping has no findings") {
   check_findings(
       other(R"(,"args":null,"env":[{"name":"A","value":"b"}],"interactiveMode":"Never")"), {});
   check_findings(
@@ -45,7 +45,7 @@ TEST_CASE("lint: a sound mapping has no findings") {
   check_findings(ours("execcred-spiffe", R"("--type=x509","--socket","unix:///s")"), {});
 }
 
-TEST_CASE("lint: all problems of a mapping at once, each at its field") {
+TEST_CASE("lint: all problems of a mapping are reported at once, each at its field") {
   check_findings(
       R"({"providers":[
         {"name":"a","execConfig":{"command":"rel","args":["ok",5,"a\u0000"],"env":[{"name":"A=B"},7,{"value":1}],
@@ -71,7 +71,7 @@ TEST_CASE("lint: all problems of a mapping at once, each at its field") {
        {"providers[2].execConfig", "is missing"}});
 }
 
-TEST_CASE("lint: keys that Go takes all the same are warned of") {
+TEST_CASE("lint: keys that Go accepts in another case, or ignores, are warnings") {
   check_findings(
       R"({"Providers":[{"NAME":"p","execconfig":{)" + kVersion +
           R"(,"command":"/x","arguments":[],"env":[{"name":"A","VALUE":"b"}]},"extra":1}],"v":2})",
@@ -84,14 +84,14 @@ TEST_CASE("lint: keys that Go takes all the same are warned of") {
        {"v", "is no field", kWarning}});
 }
 
-TEST_CASE("lint: keys that differ in case alone are an error, and hide nothing else") {
+TEST_CASE("lint: keys that differ only in case are an error, and hide no other problem") {
   check_findings(mapping(kVersion + R"(,"command":"rel","Command":"/x")"),
                  {{"", "more than once"},
                   {"providers[0].execConfig.command", "no absolute path"},
                   {"providers[0].execConfig.Command", "'command'", kWarning}});
 }
 
-TEST_CASE("lint: a mapping in YAML, or without a provider") {
+TEST_CASE("lint: a mapping in YAML is an error, and one without a provider is a warning") {
   check_findings("providers: []\n", {{"", "the document"}});
   check_findings(R"({"providers":[]})", {{"providers", "is empty", kWarning}});
 }
@@ -135,7 +135,7 @@ TEST_CASE("lint: options that a plugin would refuse, each at its argument") {
                   {"providers[0].execConfig.args", "lacks --allow-server", kWarning}});
   check_findings(ours("execcred-token-file", ""),
                  {{"providers[0].execConfig.args", "--token-file, which is required"}});
-  // The options of this one are not all known.
+  // Another plugin, whose values are separate arguments.
   check_findings(ours("execcred-spiffe", R"("--type","x509","--hint","h","--timeout=x")"),
                  {{"providers[0].execConfig.args[4]", "no duration"}});
 }
@@ -154,7 +154,7 @@ TEST_CASE("lint: variables that a plugin would refuse, or not read") {
        {"providers[0].execConfig.env[4].name", "not read from the environment", kWarning}});
 }
 
-TEST_CASE("lint: options that need the cluster, where it is not told") {
+TEST_CASE("lint: options that need cluster information require provideClusterInfo") {
   for (const std::string arg : {R"("--allow-server=https://a")", R"("-server-ca-file","/ca")"}) {
     check_findings(ours("execcred-spiffe", R"("--type=x509",)" + arg),
                    {{"providers[0].execConfig.provideClusterInfo", "is not true"}});
@@ -170,7 +170,7 @@ TEST_CASE("lint: options that need the cluster, where it is not told") {
                  {});
 }
 
-TEST_CASE("lint: tokens that are good at many servers want --allow-server") {
+TEST_CASE("lint: tokens that are valid at many servers need --allow-server") {
   const Expected lacks{"providers[0].execConfig.args", "lacks --allow-server", kWarning};
   for (const std::string plugin : {"execcred-google", "execcred-azure", "execcred-aws"}) {
     check_findings(ours(plugin, ""), {lacks});
@@ -239,7 +239,7 @@ TEST_CASE("lint: Kueue's block needs a feature gate") {
   check_findings(head + "featureGates: []\n" + block, {{"featureGates", "must be an object"}});
 }
 
-TEST_CASE("lint: Kueue's block, where a command may be a file of /plugins") {
+TEST_CASE("lint: Kueue's block, in which a command may be a file name in /plugins") {
   const std::string exec =
       "execConfig: {apiVersion: client.authentication.k8s.io/v1beta1, interactiveMode: Never, "
       "command: ";

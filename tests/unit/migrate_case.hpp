@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of what users of a peer have, and what becomes of it.
+// Test cases: the command and variables of another plugin, and the expected result of migrate.
 #pragma once
 
 #include "expect.hpp"
@@ -53,13 +53,13 @@ struct Carried {
   Texts env;
   Texts new_args;
   Texts new_env = {};
-  std::string_view told = {};  // somewhere among the changes
+  std::string_view told = {};  // a part of the changes
 };
 
 struct Refused {
   Texts command;
   Texts env;
-  std::string_view subject;  // named, with a reason
+  std::string_view subject;  // named with a reason
 };
 
 inline Migration migrate(const Texts& command, const Texts& env) {

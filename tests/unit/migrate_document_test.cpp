@@ -54,7 +54,7 @@ std::string context(const std::string& name) {
   return "{name: " + name + ", context: {user: u, cluster: " + name + "}},";
 }
 
-TEST_CASE("rewrite: a user changes in what runs, and in nothing else") {
+TEST_CASE("rewrite: only the exec section of a user of a known plugin changes") {
   const Rewritten result = rewritten(kubeconfig(
       user("eks",
            "x-own: {a: 1e400}, command: aws, apiVersion: client.authentication.k8s.io/v1beta1, "
@@ -74,7 +74,7 @@ TEST_CASE("rewrite: a user changes in what runs, and in nothing else") {
   CHECK(result.findings.front().path == "users[0].user.exec");
 }
 
-TEST_CASE("rewrite: a second time finds nothing, and gives the same bytes") {
+TEST_CASE("rewrite: a second run finds nothing, and writes the same bytes") {
   const std::string text = kubeconfig(user("u", "command: gke-auth-plugin"), "# mine\n");
   const Rewritten first = rewritten(text);
   CHECK(first.has_lost_comments);
@@ -85,7 +85,7 @@ TEST_CASE("rewrite: a second time finds nothing, and gives the same bytes") {
   CHECK(contains(report(second, "/p"), "no user of a known plugin was found"));
 }
 
-TEST_CASE("rewrite: a user with one thing that cannot be carried over stays byte for byte") {
+TEST_CASE("rewrite: a user with an option that cannot be carried over stays byte for byte") {
   const std::string text =
       kubeconfig(user("u", "command: aws, args: [eks, get-token, --cluster-name, c, --query, x]"));
   const Rewritten result = rewritten(text);
@@ -97,7 +97,7 @@ TEST_CASE("rewrite: a user with one thing that cannot be carried over stays byte
   CHECK(contains(told, "0 users carried over, 1 user left\n"));
 }
 
-TEST_CASE("rewrite: malformed args and env of a known plugin are told, not guessed") {
+TEST_CASE("rewrite: malformed args and env of a known plugin are reported, not guessed") {
   for (const std::string& members :
        {std::string("args: [1]"), std::string("args: x"), std::string("env: {A: b}"),
         std::string("env: [{value: b}]"), std::string("env: [{name: A, value: 1}]")}) {
@@ -109,7 +109,7 @@ TEST_CASE("rewrite: malformed args and env of a known plugin are told, not guess
   }
 }
 
-TEST_CASE("rewrite: the version that clients dropped becomes v1, the others stay") {
+TEST_CASE("rewrite: a missing apiVersion and v1alpha1 become v1, and v1beta1 stays") {
   const auto version = [](const std::string& text) {
     const Rewritten result = rewritten(kubeconfig(user("u", "command: gke-auth-plugin" + text)));
     const std::string after = compact(result.text);
@@ -124,7 +124,7 @@ TEST_CASE("rewrite: the version that clients dropped becomes v1, the others stay
   CHECK(version("").starts_with("client.authentication.k8s.io/v1\""));
 }
 
-TEST_CASE("rewrite: a token that is good at many servers is bound to those of its contexts") {
+TEST_CASE("rewrite: a token that is valid at many servers is limited to those of its contexts") {
   const std::string both = with_clusters(
       cluster("a", "server: 'https://A.example.com:443/'") +
           cluster("b", "server: 'https://[fd00::1]:6443/k8s', proxy-url: 'http://p:3128'") +
@@ -140,7 +140,7 @@ TEST_CASE("rewrite: a token that is good at many servers is bound to those of it
   }
 }
 
-TEST_CASE("rewrite: servers are not bound where that would break what works today") {
+TEST_CASE("rewrite: servers are not limited where that would break a working setup") {
   for (const std::string& members :
        {std::string("server: 'https://a', insecure-skip-tls-verify: true"),
         std::string("server: 'http://a'"), std::string("server: 'https://a?x=y'"),
@@ -199,7 +199,7 @@ TEST_CASE("rewrite: a mapping keeps its order, its policies and the case of its 
   CHECK(contains(told, "add --allow-server=PATTERN"));
 }
 
-TEST_CASE("rewrite: appended arguments make up for no option that may not be among them") {
+TEST_CASE("rewrite: appended arguments do not replace an option that they may not set") {
   for (const std::string exec :
        {R"("command":"cp-creds")", R"("command":"argocd-k8s-auth","args":["oidc"])",
         R"("command":"kubelogin","args":["get-token","--grant-type=client-credentials",)"
@@ -214,7 +214,7 @@ TEST_CASE("rewrite: appended arguments make up for no option that may not be amo
   }
 }
 
-TEST_CASE("rewrite: a migrated mapping is one that can be used") {
+TEST_CASE("rewrite: a migrated mapping is valid") {
   const Rewritten result = rewritten(
       R"({"providers":[{"name":"p","execConfig":{"apiVersion":"client.authentication.k8s.io/v1beta1",)"
       R"("command":"cp-creds","args":["--managed-serviceaccount=m"],"provideClusterInfo":false}}]})");
@@ -235,7 +235,7 @@ TEST_CASE("rewrite: variables that ClusterProfiles set cannot be carried over") 
   }
 }
 
-TEST_CASE("rewrite: JSON stays JSON, and flow-style YAML is YAML") {
+TEST_CASE("rewrite: JSON stays JSON, and flow-style YAML becomes block-style YAML") {
   const std::string json = R"({"kind":"Config","users":[{"name":"u","user":{"exec":)"
                            R"({"command":"gke-auth-plugin"}}}]})";
   CHECK(rewritten(json).text.starts_with("{\n  \"kind\": \"Config\",\n"));
@@ -243,14 +243,14 @@ TEST_CASE("rewrite: JSON stays JSON, and flow-style YAML is YAML") {
             .text.starts_with("kind: Config\nusers:\n"));
 }
 
-TEST_CASE("rewrite: anything else than one kubeconfig or JSON mapping is an error") {
+TEST_CASE("rewrite: anything other than one kubeconfig or JSON mapping is an error") {
   constexpr auto kConfiguration = Error::Kind::configuration;
   check_fails(rewrite("", "/p"), kConfiguration, "0 documents");
   check_fails(rewrite("kind: Config\n---\nkind: Config\n", "/p"), kConfiguration, "2 documents");
   check_fails(rewrite("kind: ConfigMap\n", "/p"), kConfiguration, "neither");
   check_fails(rewrite("[]", "/p"), kConfiguration, "neither");
   check_fails(rewrite("clusters: []\n", "/p"), kConfiguration, "neither");
-  CHECK(rewrite("clusters: []\nusers: []\n", "/p"));  // kubectl takes it without kind
+  CHECK(rewrite("clusters: []\nusers: []\n", "/p"));  // kubectl accepts it without kind
   check_fails(rewrite("kind: Config\nusers: {}\n", "/p"), kConfiguration, "'users' must be");
   check_fails(rewrite(R"({"providers":{}})", "/p"), kConfiguration, "'providers' must be");
   check_fails(rewrite("providers: []\n", "/p"), kConfiguration, "mapping file is YAML");

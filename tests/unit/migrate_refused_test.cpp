@@ -13,7 +13,7 @@ Texts with(Texts command, const Texts& more) {
   return command;
 }
 
-TEST_CASE("migrate: what cannot be carried over is named, with a reason and without its value") {
+TEST_CASE("migrate: anything that is not carried over is named with a reason, without its value") {
   const Texts oidc = {"kubectl", "oidc-login", "get-token", "--oidc-issuer-url=https://i",
                       "--oidc-client-id=k"};
   const Texts eks = {"aws", "eks", "get-token", "--cluster-name", "prod"};
@@ -129,7 +129,7 @@ TEST_CASE("migrate: flags are read as the peers' own parsers read them") {
   CHECK(cluster({"-i", "a=b"}) == "--cluster-id=a=b\n");
 }
 
-TEST_CASE("migrate: what our plugin would refuse is not carried over, and says why") {
+TEST_CASE("migrate: settings that the plugin would refuse are not carried over, with a reason") {
   struct Case {
     Texts command;
     std::string_view reason;
@@ -159,7 +159,7 @@ TEST_CASE("migrate: what our plugin would refuse is not carried over, and says w
   }
 }
 
-TEST_CASE("migrate: passwords in URLs and values of variables are never told") {
+TEST_CASE("migrate: passwords in URLs and values of variables are never shown") {
   const Migration migration = migrate(
       {"kubelogin", "get-token", "--oidc-issuer-url=https://i.example.com", "--oidc-client-id=k",
        "--grant-type=client-credentials", "--oidc-auth-request-extra-params=password=S3CRET"},
@@ -170,7 +170,7 @@ TEST_CASE("migrate: passwords in URLs and values of variables are never told") {
   CHECK(contains(changes(migration, Change::Kind::dropped), "variable UNKNOWN: "));
 }
 
-TEST_CASE("find_peer: other commands, and ours, are of no known peer") {
+TEST_CASE("find_peer: other commands and execcred's own plugins belong to no peer") {
   for (const Texts& command : std::vector<Texts>{{""},
                                                  {"/plugins/execcred-aws", "--cluster-id=c"},
                                                  {"aws"},
@@ -188,7 +188,7 @@ TEST_CASE("find_peer: other commands, and ours, are of no known peer") {
   }
 }
 
-TEST_CASE("all_peers: names differ, and every rule can be told") {
+TEST_CASE("all_peers: names are unique, and every rule has the text that it needs") {
   std::set<std::string_view> names;
   for (const Peer& peer : all_peers()) {
     CAPTURE(peer.name);

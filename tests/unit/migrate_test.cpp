@@ -76,7 +76,7 @@ TEST_CASE("migrate: EKS users keep cluster, role, region and the AWS_* variables
   }
 }
 
-TEST_CASE("migrate: AKS users keep their identity, and the environment that beat their flags") {
+TEST_CASE("migrate: AKS users keep their identity, and variables that override their flags") {
   for (const Carried& carried : std::vector<Carried>{
            {"execcred-azure",
             {"kubelogin", "get-token", "--login", "workloadidentity", "--server-id", kAksServer},
@@ -244,7 +244,7 @@ TEST_CASE("migrate: oidc-login with client credentials keeps issuer, client, sco
                 "--client-secret-file=PATH"});
 }
 
-TEST_CASE("migrate: readers of Secrets become one plugin with their convention") {
+TEST_CASE("migrate: plugins that read Secrets become static-secret with their convention") {
   for (const Carried& carried : std::vector<Carried>{
            {"execcred-static-secret",
             {"/plugins/cp-creds", "--managed-serviceaccount=m"},
@@ -271,7 +271,7 @@ TEST_CASE("migrate: readers of Secrets become one plugin with their convention")
   }
 }
 
-TEST_CASE("migrate: each reader's notes say what ours refuses and the reader gave") {
+TEST_CASE("migrate: notes list what a reader of Secrets accepted and static-secret refuses") {
   const std::string name_space =
       "a namespace that a ClusterProfile names must be the own one, or --allow-namespace=NS "
       "added\n";
@@ -283,8 +283,8 @@ TEST_CASE("migrate: each reader's notes say what ours refuses and the reader gav
   const auto notes = [](const Texts& command) {
     return changes(migrate(command, {}), Change::Kind::note);
   };
-  // The name comes from clusterName, the namespace never from a ClusterProfile, and a token names
-  // no server.
+  // The Secret's name comes from clusterName. No ClusterProfile can set the namespace, and a token
+  // names no server.
   CHECK(notes({"secretreader"}) == hub_token + insecure);
   CHECK(notes({"cp-creds", "--managed-serviceaccount=m"}) == hub_token + insecure);
   CHECK(notes({"token-secretreader"}) == name_space + hub_token + insecure);

@@ -16,7 +16,7 @@ namespace {
 using test::contains;
 using test::Program;
 
-TEST_CASE("help: every option stands there once, with all its names") {
+TEST_CASE("help: every option is shown with all its names") {
   const Program program;
   const std::string help = program.options.help("prog [OPTION]...", "Does a thing.");
   CAPTURE(help);
@@ -35,7 +35,7 @@ TEST_CASE("help: every option stands there once, with all its names") {
   CHECK_FALSE(contains(help, "EXECCRED_FROM_PROFILE"));
 }
 
-TEST_CASE("help: options stand under their groups, the common ones last") {
+TEST_CASE("help: options are listed by group, the common group last") {
   std::string text;
   OptionSet options;
   options.group(kCommonGroup);
@@ -59,7 +59,7 @@ TEST_CASE("help: options stand under their groups, the common ones last") {
         "  --common=X                      Common (EXECCRED_COMMON)\n");
 }
 
-TEST_CASE("help: what is longer than a line goes on below") {
+TEST_CASE("help: a long entry continues on the next line") {
   static constexpr std::array<std::string_view, 2> kChoices = {"one", "two"};
   static constexpr std::array<std::string_view, 8> kMany = {
       "alternative-1", "alternative-2", "alternative-3", "alternative-4",
@@ -93,7 +93,7 @@ TEST_CASE("options: found by exact name, or by short name") {
   CHECK(program.options.find_short('x') == nullptr);
 }
 
-TEST_CASE("options: nothing may come from a ClusterProfile unless that is said") {
+TEST_CASE("options: a ClusterProfile may set an option only if the option allows it") {
   std::string plain;
   std::string in_config;
   std::string anywhere;

@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-TEST_CASE("pause: lasts to its end, and no time where that is past") {
+TEST_CASE("pause: lasts until its end, and returns at once if the end is past") {
   const auto start = steady_clock::now();
   pause_for(2ms);
   CHECK(steady_clock::now() - start >= 2ms);
@@ -45,7 +45,7 @@ TEST_CASE("pause: a signal does not shorten it") {
   CHECK(signals > 0);
 }
 
-TEST_CASE("jittered: from the half to the whole, and not always the same") {
+TEST_CASE("jittered: between half and all of the pause, and not always the same") {
   for (const Duration pause :
        {Duration(1), Duration(2), Duration(1ms), Duration(2s), Duration(1h), Duration::max()}) {
     CAPTURE(pause.count());

@@ -14,7 +14,7 @@ const std::string kTwo = kBegin + "AQI=\n" + kEnd;        // 0x01 0x02
 
 using Ders = std::vector<std::string>;
 
-TEST_CASE("parse_pem_certificates: the bytes of each certificate, in order") {
+TEST_CASE("parse_pem_certificates: returns the bytes of each certificate, in order") {
   struct Case {
     std::string text;
     Ders wanted;
@@ -38,7 +38,7 @@ TEST_CASE("parse_pem_certificates: the bytes of each certificate, in order") {
   }
 }
 
-TEST_CASE("parse_pem_certificates: refuses what another reader could find more in") {
+TEST_CASE("parse_pem_certificates: refuses texts that other parsers may read differently") {
   for (const auto& [told, texts] : std::vector<test::Refusals>{
            {"holds no certificate",
             {std::string(), std::string("\n\n"), std::string("Zm9v"),
@@ -47,17 +47,14 @@ TEST_CASE("parse_pem_certificates: refuses what another reader could find more i
             {kBegin, kBegin + "Zm9v\n", kOne + kBegin, kOne + kBegin + "AQI=\n"}},
            {"holds something other than CERTIFICATE blocks",
             {kEnd, kOne + kEnd, kEnd + kOne, kBegin + kOne,
-             kBegin + "Zm9v\n" + kBegin + "AQI=\n" + kEnd,  // glued lines
+             kBegin + "Zm9v\n" + kBegin + "AQI=\n" + kEnd,  // joined lines
              std::string("-----BEGIN CERTIFICATE-----Zm9v-----END CERTIFICATE-----"),
              kBegin + "Zm9v-----END CERTIFICATE-----\n",
              std::string("x-----BEGIN CERTIFICATE-----\nZm9v\n") + kEnd,
              kOne.substr(0, kOne.size() - 1) + kTwo,
              std::string("-----BEGIN CERTIFICATE-----\rZm9v\r-----END CERTIFICATE-----\r"),
-             kOne +
-                 "-----BEGIN CERTIFICATE-----\rAQI=\r-----END CERTIFICATE-----\r",  // other blocks,
-                                                                                    // alone or
-                                                                                    // beside a
-                                                                                    // certificate
+             kOne + "-----BEGIN CERTIFICATE-----\rAQI=\r-----END CERTIFICATE-----\r",
+             // Other blocks, alone or beside a certificate.
              std::string("-----BEGIN PRIVATE KEY-----\nZm9v\n-----END PRIVATE KEY-----\n"),
              kOne + "-----BEGIN PRIVATE KEY-----\nZm9v\n-----END PRIVATE KEY-----\n",
              kOne +
@@ -74,11 +71,10 @@ TEST_CASE("parse_pem_certificates: refuses what another reader could find more i
              kBegin + "Zg==\nZg==\n" + kEnd, kBegin + "Zm 9v\n" + kEnd, kBegin + "Zm-v\n" + kEnd,
              kBegin + std::string("Zm9v\0\n", 6) + kEnd, kBegin + "=twTO\n" + kEnd}},
            {"holds a certificate with an empty line in it",
-            {kBegin + "\n" +
-                 kEnd,  // bodies: OpenSSL takes what stands before an empty line for a header
-             kBegin + "Zm9v\n\nYmFy\n" + kEnd, kBegin + "Zm9v\r\n \t\r\nYmFy\r\n" + kEnd,
-             kBegin + "\nZm9v\n" + kEnd, kBegin + "Zm9v\n\n" + kEnd,
-             kBegin + "Proc-Type: 4,ENCRYPTED\n\nZm9v\n" + kEnd}},
+            // OpenSSL reads the text before an empty line in a body as a header.
+            {kBegin + "\n" + kEnd, kBegin + "Zm9v\n\nYmFy\n" + kEnd,
+             kBegin + "Zm9v\r\n \t\r\nYmFy\r\n" + kEnd, kBegin + "\nZm9v\n" + kEnd,
+             kBegin + "Zm9v\n\n" + kEnd, kBegin + "Proc-Type: 4,ENCRYPTED\n\nZm9v\n" + kEnd}},
        }) {
     for (const std::string& text : texts) {
       CAPTURE(text);

@@ -35,7 +35,7 @@ void for_each_option(Check check) {
   CHECK(count > 100);
 }
 
-// The plugin's own verdict on this value.
+// The plugin's own check of this value.
 Status read(std::string_view program, const Option& option, std::string_view value) {
   const DeclaredOptions fresh(program);
   Settings settings(fresh.set());
@@ -43,7 +43,7 @@ Status read(std::string_view program, const Option& option, std::string_view val
   return settings.store();
 }
 
-TEST_CASE("plugins: every option has a heading, and a text of one line") {
+TEST_CASE("plugins: every option has a known group, and a help text of one line") {
   const std::set<std::string_view> groups = {
       "Access rules", "Cache",         "Client authentication", "Common",      "Concierge",
       "Request",      "Subject token", "Credential source",     "Token server"};
@@ -60,7 +60,7 @@ TEST_CASE("plugins: every option has a heading, and a text of one line") {
   }
 }
 
-TEST_CASE("plugins: they take the values that they declare, and refuse others") {
+TEST_CASE("plugins: accept the values that they declare, and refuse others") {
   int closed = 0;
   for_each_option([&](const PluginInfo& plugin, const OptionSet&, const Option& option) {
     for (const std::string_view choice : option.choices) {
@@ -81,13 +81,13 @@ TEST_CASE("plugins: they take the values that they declare, and refuse others") 
   CHECK(closed >= 10);
 }
 
-TEST_CASE("plugins: their examples are values that they take") {
+TEST_CASE("plugins: accept the example values of their options") {
   for_each_option([](const PluginInfo& plugin, const OptionSet&, const Option& option) {
     if (!option.example.empty()) CHECK(read(plugin.name, option, option.example));
   });
 }
 
-TEST_CASE("plugins: what is said of a ClusterProfile's values fits together") {
+TEST_CASE("plugins: the declarations about a ClusterProfile's values are consistent") {
   int forms = 0;
   for_each_option([&](const PluginInfo&, const OptionSet& set, const Option& option) {
     if (!option.permission.empty()) {
@@ -106,13 +106,13 @@ TEST_CASE("plugins: what is said of a ClusterProfile's values fits together") {
   CHECK(forms > 5);
 }
 
-TEST_CASE("lint: a value that is none of an option's is refused by the plugin's own message") {
+TEST_CASE("lint: a value that an option does not allow is refused with the plugin's own message") {
   int refused = 0;
   for_each_option([&](const PluginInfo& plugin, const OptionSet&, const Option& option) {
     if (option.choices.empty() || option.has_other_values) return;
     const Status own = read(plugin.name, option, "none-of-these");
     REQUIRE_FALSE(own);
-    // With other plugins --token is a token, and lint shows nothing of it.
+    // With other plugins --token may be a token itself, so lint does not show the value.
     const std::string message =
         option.name == "token" ? "--token has a value that is refused" : own.error().message;
     const std::vector<lint::Finding> findings =

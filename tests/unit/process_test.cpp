@@ -43,7 +43,7 @@ Command shell(std::string script, Duration limit = kPatience) {
           .limit = limit};
 }
 
-// Tries until `is_done` or until patience ends.
+// Calls `is_done` until it returns true or kPatience is over.
 bool comes_true(const std::function<bool()>& is_done) {
   const auto end = steady_clock::now() + kPatience;
   while (steady_clock::now() < end) {
@@ -79,7 +79,7 @@ class Lifeline {
   std::string text_;
 };
 
-TEST_CASE("run_command: gives output, error output and exit code") {
+TEST_CASE("run_command: returns output, error output and exit code") {
   for (const int code : {0, 1, 2, 3, 70, 127, 255}) {
     CAPTURE(code);
     const Result<Finished> finished =
@@ -92,7 +92,7 @@ TEST_CASE("run_command: gives output, error output and exit code") {
   }
 }
 
-TEST_CASE("run_command: tells the signal that ended the program") {
+TEST_CASE("run_command: reports the signal that ended the program") {
   for (const int signal : {SIGTERM, SIGKILL, SIGSEGV, SIGPIPE, SIGALRM}) {
     CAPTURE(signal);
     const Result<Finished> finished =
@@ -115,7 +115,7 @@ TEST_CASE("run_command: the program gets its arguments and exactly the environme
   CHECK(finished->output.reveal() == "[a b][][$HOME][*]");
 }
 
-// From now on the calls fail as on a kernel that has none.
+// After this, these system calls fail with ENOSYS, as on a kernel without them.
 void forbid(const std::vector<long>& calls) {
   std::vector<sock_filter> program = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
@@ -155,7 +155,7 @@ TEST_CASE("run_command: no descriptor of the caller's reaches the program") {
   }
 }
 
-TEST_CASE("run_command: standard input is empty, signals are as a new program expects them") {
+TEST_CASE("run_command: standard input is empty, and no signal is blocked or ignored") {
   Result<Finished> finished = run_command(shell("cat; readlink /proc/self/fd/0"));
   REQUIRE(finished);
   CHECK(finished->output.reveal() == "/dev/null\n");
@@ -169,7 +169,7 @@ TEST_CASE("run_command: standard input is empty, signals are as a new program ex
   sigemptyset(&block);
   sigaddset(&block, SIGTERM);
   sigprocmask(SIG_BLOCK, &block, &former);
-  // Signals 32 and 33 are the C library's own, and ignored by it.
+  // Signals 32 and 33 belong to the C library, which ignores them.
   finished = run_command(shell(R"(while read -r name mask; do case $name in
       SigBlk: | SigIgn:) echo $name $((0x$mask & ~0x180000000)) ;; esac; done </proc/self/status)"));
   sigprocmask(SIG_SETMASK, &former, nullptr);
@@ -178,7 +178,7 @@ TEST_CASE("run_command: standard input is empty, signals are as a new program ex
   CHECK(finished->output.reveal() == "SigBlk: 0\nSigIgn: 0\n");
 }
 
-TEST_CASE("run_command: what cannot be started is told with the reason") {
+TEST_CASE("run_command: a program that cannot be started is an error with the reason") {
   const TempDir dir;
   write_file(dir / "not-executable", "#!/bin/sh\n", 0644);
   write_file(dir / "no-interpreter", "#!/nope/sh\n", 0755);
@@ -198,7 +198,7 @@ TEST_CASE("run_command: what cannot be started is told with the reason") {
   }
 }
 
-TEST_CASE("run_command: a lack of descriptors may pass, and is this machine's") {
+TEST_CASE("run_command: a lack of file descriptors is a temporary error of this machine") {
   rlimit before = {};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
   rlimit none = before;
@@ -210,7 +210,7 @@ TEST_CASE("run_command: a lack of descriptors may pass, and is this machine's") 
   CHECK(finished.error().is_local);
 }
 
-TEST_CASE("run_command: an environment or argument that is too large has a hint") {
+TEST_CASE("run_command: a variable or argument that is too large is an error with a hint") {
   Command command = shell("exit 0");
   command.environment.push_back("KUBERNETES_EXEC_INFO=" + std::string(200'000, 'x'));
   check_fails(run_command(command), kConfiguration, "hint: one argument or variable");
@@ -219,7 +219,7 @@ TEST_CASE("run_command: an environment or argument that is too large has a hint"
   check_fails(run_command(command), kConfiguration, "hint: one argument or variable");
 }
 
-TEST_CASE("run_command: output has a limit that is exact; more error output is dropped") {
+TEST_CASE("run_command: the output limit is exact, error output above its limit is dropped") {
   Command command = shell("head -c 100000 /dev/zero; head -c 100000 /dev/zero >&2; exit 5");
   command.max_output = 100'000;
   command.max_error_output = 1000;
@@ -232,7 +232,7 @@ TEST_CASE("run_command: output has a limit that is exact; more error output is d
   check_fails(run_command(command), Error::Kind::no_credential, "printed more than");
 }
 
-TEST_CASE("run_command: a program that prints without end is stopped at the limit of output") {
+TEST_CASE("run_command: a program with endless output is stopped at the output limit") {
   const TempDir dir;
   Lifeline lifeline(dir / "alive");
   check_fails(run_command(shell("exec 3>" + (dir / "alive").native() + "; yes")),
@@ -240,7 +240,7 @@ TEST_CASE("run_command: a program that prints without end is stopped at the limi
   CHECK(comes_true([&] { return lifeline.is_cut(); }));
 }
 
-TEST_CASE("run_command: at the deadline the program is killed with all that it started") {
+TEST_CASE("run_command: at the deadline the program and its child processes are killed") {
   const TempDir dir;
   Lifeline lifeline(dir / "alive");
   // The limit must leave time to start; how long that takes depends on the machine.
@@ -256,7 +256,7 @@ TEST_CASE("run_command: at the deadline the program is killed with all that it s
   CHECK(comes_true([&] { return lifeline.is_cut(); }));
 }
 
-TEST_CASE("run_command: a program ends with the caller, also where the caller is killed") {
+TEST_CASE("run_command: a program ends when its caller is killed") {
   const TempDir dir;
   Lifeline lifeline(dir / "alive");
   const Command waiting =
@@ -281,7 +281,7 @@ TEST_CASE("run_command: the deadline also ends a program that floods its error o
   CHECK(steady_clock::now() - start < kPatience / 2);
 }
 
-TEST_CASE("run_command: a descendant that floods a stream does not outlast the program") {
+TEST_CASE("run_command: a descendant that floods a stream does not delay the caller") {
   const auto start = steady_clock::now();
   const Result<Finished> finished = run_command(shell("yes >&2 & yes >&2 & printf done"));
   REQUIRE(finished);
@@ -289,7 +289,7 @@ TEST_CASE("run_command: a descendant that floods a stream does not outlast the p
   CHECK(steady_clock::now() - start < kPatience / 2);
 }
 
-TEST_CASE("run_command: a detached child that holds the output does not hold the caller up") {
+TEST_CASE("run_command: a detached child that keeps the output open does not delay the caller") {
   const TempDir dir;
   const std::filesystem::path hold = dir / "hold";
   const std::filesystem::path ready = dir / "ready";
@@ -302,7 +302,7 @@ TEST_CASE("run_command: a detached child that holds the output does not hold the
   REQUIRE(finished);
   CHECK(finished->output.reveal() == "done");
   CHECK(steady_clock::now() - start < kPatience / 2);
-  // It waits for a writer; ours comes and goes, so it ends.
+  // The child waits for a writer. This writer opens and closes the pipe, so the child ends.
   FileDescriptor writer;
   CHECK(comes_true([&] {
     writer.reset(open(hold.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
@@ -310,14 +310,14 @@ TEST_CASE("run_command: a detached child that holds the output does not hold the
   }));
 }
 
-TEST_CASE("run_command: a program that closes its streams is waited for all the same") {
+TEST_CASE("run_command: waits for the end of a program that closes its streams") {
   const Result<Finished> finished =
       run_command(shell("exec >&- 2>&-; i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; exit 9"));
   REQUIRE(finished);
   CHECK(finished->exit_code == 9);
 }
 
-TEST_CASE("run_command: any limit is understood, the longest one too") {
+TEST_CASE("run_command: the longest limit works, and so do a zero and a negative one") {
   const Result<Finished> finished = run_command(shell("printf done", Duration::max()));
   REQUIRE(finished);
   CHECK(finished->output.reveal() == "done");
@@ -335,7 +335,7 @@ bool holds_in_child(const std::function<bool()>& check) {
   return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-TEST_CASE("run_command: closed standard streams of the caller do not mix up those of the program") {
+TEST_CASE("run_command: works for a caller whose standard streams are closed") {
   for (unsigned closed = 0; closed < 8; ++closed) {
     CAPTURE(closed);
     CHECK(holds_in_child([closed] {
@@ -348,7 +348,7 @@ TEST_CASE("run_command: closed standard streams of the caller do not mix up thos
   }
 }
 
-TEST_CASE("run_command: a caller that ignores SIGCHLD never takes a failure for a success") {
+TEST_CASE("run_command: if the caller ignores SIGCHLD, a failure is not reported as a success") {
   CHECK(holds_in_child([] {
     if (signal(SIGCHLD, SIG_IGN) == SIG_ERR) return false;
     const Result<Finished> finished = run_command(shell("exit 7"));
@@ -356,8 +356,8 @@ TEST_CASE("run_command: a caller that ignores SIGCHLD never takes a failure for 
   }));
 }
 
-// sigaction refuses the signals that the C library keeps for itself, and takes a lock for SIGABRT
-// in musl: a child that was killed with it made the next one wait for ever.
+// sigaction refuses the signals that the C library reserves. In musl it also takes a lock for
+// SIGABRT: if a child was killed while it held the lock, the next child waited for ever.
 TEST_CASE("run_command: signals are reset by system calls, not under a lock") {
   CHECK(holds_in_child([] {
     constexpr int kOfLibrary = 33;
@@ -384,7 +384,7 @@ TEST_CASE("run_command: leaves no zombie and no descriptor behind") {
   CHECK(errno == ECHILD);
 }
 
-TEST_CASE("run_command: many at once, from many threads, each get their own output") {
+TEST_CASE("run_command: many threads at once each get the output of their own program") {
   std::array<std::string, 8> outputs;
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < outputs.size(); ++i) {

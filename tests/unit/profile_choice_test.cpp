@@ -27,7 +27,7 @@ struct Program {
     options.add(kBoundaryFlag, from_profile, "a boundary").no_environment();
   }
 
-  // In the order of a plugin's run.
+  // Reads the sources in the same order as a plugin.
   Status run(const Texts& arguments, std::string_view config = "{}", const Texts& variables = {}) {
     TRY(settings.read_arguments(arguments));
     const Environment environment(variables);
@@ -43,7 +43,7 @@ struct Program {
 
 }  // namespace
 
-TEST_CASE("ChoicePattern: what is none is told with the reason") {
+TEST_CASE("ChoicePattern: an invalid pattern is refused with the reason") {
   for (const std::string_view good : {"a", "a*", "arn:aws:iam::1:role/x-*", "server", "A b"}) {
     CAPTURE(good);
     REQUIRE(ChoicePattern::parse(good));
@@ -60,7 +60,7 @@ TEST_CASE("ChoicePattern: what is none is told with the reason") {
   }
 }
 
-TEST_CASE("ChoicePattern: exact byte by byte, or a prefix before plain characters") {
+TEST_CASE("ChoicePattern: matches the exact bytes, or a prefix followed by plain characters") {
   struct Case {
     std::string_view pattern, value;
     bool matches;
@@ -113,7 +113,7 @@ TEST_CASE("check_choices: a ClusterProfile's choice needs a pattern, the control
   }
 }
 
-TEST_CASE("check_choices: what is refused, and whether the mapping or the choice is at fault") {
+TEST_CASE("check_choices: the kind of error shows whether the mapping or the choice is wrong") {
   struct Case {
     Texts arguments;
     std::string_view config;

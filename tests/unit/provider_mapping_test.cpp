@@ -16,7 +16,7 @@ using Texts = std::vector<std::string>;
 constexpr auto kConfiguration = Error::Kind::configuration;
 const std::string kExec = R"("apiVersion":"client.authentication.k8s.io/v1","command":"/p")";
 
-// A mapping of one provider, whose execConfig has these members, and which itself has those.
+// A mapping of one provider. `exec` has members of its execConfig, `provider` more of its members.
 std::string mapping(const std::string& exec, const std::string& provider = {}) {
   return R"({"providers":[{"name":"x","execConfig":{)" + exec + "}" + provider + "}]}";
 }
@@ -60,7 +60,7 @@ TEST_CASE("parse_provider_mapping: reads the file that upstream's library reads"
   CHECK(provider.variables_policy == VariablesPolicy::append_if_not_exists);
 }
 
-TEST_CASE("parse_provider_mapping: what is absent, null or empty has Go's zero, the safe one") {
+TEST_CASE("parse_provider_mapping: an absent, null or empty field has Go's zero value") {
   for (
       const std::string& text :
       {mapping(kExec),
@@ -79,7 +79,7 @@ TEST_CASE("parse_provider_mapping: what is absent, null or empty has Go's zero, 
   }
 }
 
-TEST_CASE("parse_provider_mapping: each policy by its name") {
+TEST_CASE("parse_provider_mapping: each policy is read by its name") {
   const auto arguments = [](const std::string& policy) {
     return parse_one(mapping(kExec, R"(,"profileSourcedCLIArgsPolicy":")" + policy + R"(")"))
         .arguments_policy;
@@ -95,7 +95,7 @@ TEST_CASE("parse_provider_mapping: each policy by its name") {
   CHECK(variables("Ignore") == VariablesPolicy::ignore);
 }
 
-TEST_CASE("parse_provider_mapping: keys in any case, unknown ones passed over, as Go does") {
+TEST_CASE("parse_provider_mapping: keys match in any case, unknown keys are ignored, as in Go") {
   const MappedProvider provider = parse_one(
       R"({"PROVIDERS":[{"Name":"x","EXECCONFIG":{"apiversion":"client.authentication.k8s.io/v1",)"
       R"("Command":"/p","ARGS":["a"],"Env":[{"NAME":"N","Value":"v"}],"ProvideClusterInfo":true},)"
@@ -107,7 +107,7 @@ TEST_CASE("parse_provider_mapping: keys in any case, unknown ones passed over, a
   CHECK(provider.arguments_policy == ArgumentsPolicy::append);
 }
 
-TEST_CASE("parse_provider_mapping: keeps the order of providers, and takes an empty list") {
+TEST_CASE("parse_provider_mapping: keeps the order of providers, and accepts an empty list") {
   const std::string exec = R"("execConfig":{)" + kExec + "}}";
   const Result<ProviderMapping> parsed =
       parse_provider_mapping(R"({"providers":[{"name":"b",)" + exec + R"(,{"name":"a",)" + exec +
@@ -121,7 +121,7 @@ TEST_CASE("parse_provider_mapping: keeps the order of providers, and takes an em
   CHECK(parse_provider_mapping(R"({"providers":[]})"));
 }
 
-TEST_CASE("parse_provider_mapping: a mistake is found when the file is read, with its path") {
+TEST_CASE("parse_provider_mapping: an invalid field is an error with its path") {
   struct Case {
     std::string text;
     std::string_view told;
@@ -181,7 +181,7 @@ TEST_CASE("parse_provider_mapping: a mistake is found when the file is read, wit
   }
 }
 
-TEST_CASE("to_json: the exec of a kubeconfig's user, empty fields left out") {
+TEST_CASE("to_json: writes the exec section of a kubeconfig's user without empty fields") {
   const MappedProvider full = parse_one(
       mapping(kExec + R"(,"args":["a"],"env":[{"name":"N","value":"v"}],"installHint":"h",)"
                       R"("interactiveMode":"Always","provideClusterInfo":true)"));
@@ -199,7 +199,7 @@ TEST_CASE("to_json: the exec of a kubeconfig's user, empty fields left out") {
   CHECK(little.find("args") == nullptr);
   CHECK(little.find("env") == nullptr);
   CHECK(little.find("installHint") == nullptr);
-  // v1 demands it, and a controller has no terminal.
+  // v1 requires interactiveMode, and a controller has no terminal.
   CHECK(*little.find("interactiveMode")->string() == "Never");
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("relative commands: which of them clients look up in PATH") {
   }
 }
 
-TEST_CASE("relative commands: the hint speaks of PATH where clients look there") {
+TEST_CASE("relative commands: the hint mentions PATH if clients search it") {
   const auto hint_for = [](const std::string& command) {
     const Result<ProviderMapping> parsed =
         parse_provider_mapping(R"({"providers":[{"name":"a","execConfig":{"apiVersion":)"

@@ -36,14 +36,14 @@ TEST_CASE("Result: holds a value or an error") {
   CHECK(bad.error().kind == Error::Kind::no_credential);
 }
 
-TEST_CASE("Result: gives up a value that can only be moved") {
+TEST_CASE("Result: a move-only value can be moved out") {
   Result<std::unique_ptr<int>> result(std::make_unique<int>(5));
   CHECK(**result == 5);
   const std::unique_ptr<int> taken = std::move(result).value();
   CHECK(*taken == 5);
 }
 
-TEST_CASE("context: is told innermost first, and a success has none") {
+TEST_CASE("context: is listed innermost first, and a success has none") {
   const Result<int> bad = positive(0).context("inner").context("outer");
   CHECK(bad.error().context == std::vector<std::string>{"inner", "outer"});
   const Result<int> good = positive(1).context("inner").hint("remedy");
@@ -53,12 +53,12 @@ TEST_CASE("context: is told innermost first, and a success has none") {
   CHECK(check(1).context("inner").has_value());
 }
 
-TEST_CASE("hint: the one nearest to the cause stays") {
+TEST_CASE("hint: the one nearest to the cause is kept") {
   CHECK(positive(0).hint("near").hint("far").error().hint == "near");
   CHECK(check(0).hint("near").hint("far").error().hint == "near");
 }
 
-TEST_CASE("TRY: go on with the value, or return the error as it is") {
+TEST_CASE("TRY: continues with the value, or returns the error unchanged") {
   CHECK(*sum(1, 2) == 3);
   const Result<int> first = sum(0, 0);
   REQUIRE_FALSE(first);
@@ -73,7 +73,7 @@ TEST_CASE("TRY: go on with the value, or return the error as it is") {
   CHECK(check(0).error().message == "not positive");
 }
 
-// Without braces: a macro of two statements would return at once, or not compile.
+// No braces, on purpose: a macro of two statements would return at once, or not compile.
 Result<int> first_if_asked(bool is_asked, int value) {
   int result = -1;
   if (is_asked) result = TRY(positive(value));

@@ -44,7 +44,7 @@ TEST_CASE("parse_rfc3339: reads dates, fractions and zones") {
   }
 }
 
-TEST_CASE("parse_rfc3339: refuses every other way to write a time") {
+TEST_CASE("parse_rfc3339: refuses all other formats") {
   for (const std::string_view text : {
            std::string_view(""),
            std::string_view("2026-07-01t12:00:00Z"),
@@ -100,7 +100,7 @@ TEST_CASE("format_rfc3339: whole seconds in UTC, four digits for the year") {
   CHECK(format_rfc3339(sys_seconds(-62167219200s)) == "0000-01-01T00:00:00Z");
 }
 
-TEST_CASE("parse_rfc3339: what a TimePoint cannot hold is the end of 2261") {
+TEST_CASE("parse_rfc3339: a time that TimePoint cannot hold becomes the last day of 2261") {
   for (const std::string_view text :
        {"2262-01-01T00:00:00Z", "2264-02-29T12:00:00Z", "9999-12-31T23:59:59Z"}) {
     CAPTURE(text);

@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-// The only place from which freed memory may be read: what the array form of operator delete gets
-// is searched, while a test has named what must not be in it.
+// Freed memory must not be read, so the array form of operator delete searches each block before it
+// frees the block. It searches while a test has set the text that must not be there.
 namespace {
 std::string_view g_needle;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 int g_freed = 0;            // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
@@ -45,7 +45,7 @@ namespace {
 
 constexpr std::string_view kCanary = "canary-7f3a9c";
 
-// Counts what is given back between its birth and `leaks()`.
+// Counts the blocks that are freed during its lifetime, and those with the text.
 class FreedMemory {
  public:
   FreedMemory() {
@@ -80,7 +80,7 @@ static_assert(!std::is_convertible_v<SecretString, std::string>);
 static_assert(!std::is_convertible_v<std::string, SecretString>);
 static_assert(std::is_nothrow_move_constructible_v<SecretString>);
 
-TEST_CASE("SecretString: the memory it gives back holds nothing of the text") {
+TEST_CASE("SecretString: freed memory contains no part of the text") {
   FreedMemory memory;
   { const SecretString secret(kCanary); }
   CHECK(memory.freed() == 1);
@@ -98,7 +98,7 @@ TEST_CASE("SecretString: the memory it gives back holds nothing of the text") {
   }
   {
     SecretString filled;
-    std::memcpy(filled.reserve(64), kCanary.data(), kCanary.size());  // read, never confirmed
+    std::memcpy(filled.reserve(64), kCanary.data(), kCanary.size());  // without grow()
   }
   CHECK(memory.freed() > 6);
   CHECK(memory.leaks() == 0);
@@ -133,7 +133,7 @@ TEST_CASE("SecretString: a moved-from one is empty") {
   CHECK(fourth.reveal() == "text");
 }
 
-TEST_CASE("SecretString: a reader fills it in place, keeping what is there") {
+TEST_CASE("SecretString: reserve and grow append in place, and keep the existing text") {
   SecretString secret("12");
   std::memcpy(secret.reserve(1000), "3456", 4);
   CHECK(secret.reveal() == "12");
@@ -141,13 +141,13 @@ TEST_CASE("SecretString: a reader fills it in place, keeping what is there") {
   CHECK(secret.reveal() == "123456");
 }
 
-TEST_CASE("SecretString: trimmed takes the white space around the text, not that within") {
+TEST_CASE("SecretString: trimmed removes white space around the text, but not inside it") {
   CHECK(SecretString(" \t\n\v\f\ra b\r\n").trimmed().reveal() == "a b");
   CHECK(SecretString("\n \n").trimmed().empty());
   CHECK(SecretString().trimmed().empty());
 }
 
-TEST_CASE("CopyableSecret: a copy has a text of its own, also in a value that is copied") {
+TEST_CASE("CopyableSecret: a copy has its own text, also inside a struct that is copied") {
   struct User {
     std::string name;
     CopyableSecret token;

@@ -16,7 +16,7 @@ using test::Texts;
 
 constexpr auto kConfiguration = Error::Kind::configuration;
 
-// One option that two peers spell each in its own way.
+// A program with one option that two other plugins spell differently.
 struct TwoSpellings {
   std::string name;
   std::string key;
@@ -49,7 +49,7 @@ TEST_CASE("settings: either spelling of a field sets the option") {
   }
 }
 
-TEST_CASE("settings: two spellings of one field that differ are refused, whatever their order") {
+TEST_CASE("settings: different values in two spellings of a field are refused, in any order") {
   for (const std::string_view config :
        {R"({"name":"a","secretName":"b"})", R"({"secretName":"b","name":"a"})"}) {
     CAPTURE(config);
@@ -58,7 +58,7 @@ TEST_CASE("settings: two spellings of one field that differ are refused, whateve
   }
 }
 
-TEST_CASE("settings: a field that has no use in a run is passed over, and kept to be told") {
+TEST_CASE("settings: a field without use in a run is ignored, and is reported as passed over") {
   for (const std::string_view config :
        {R"({"secretName":"a"})", R"({"secretName":7})", R"({"secretName":["a","b"]})"}) {
     CAPTURE(config);
@@ -75,7 +75,7 @@ TEST_CASE("settings: a field that has no use in a run is passed over, and kept t
   CHECK(program.settings.passed_over().empty());
 }
 
-TEST_CASE("settings: of a field's spellings, those that are declared again count") {
+TEST_CASE("settings: after a second declaration only the spellings of that declaration are used") {
   TwoSpellings program;
   program.options.change("secret-name").unused_from_profile("this reader has another");
   program.options.change("secret-name").from_profile(Option::Profile::config, {"secretName"});
@@ -99,12 +99,12 @@ TEST_CASE("settings: an empty text in a ClusterProfile counts as absent") {
   shared.options.change("key").from_profile().or_from_field("name");
   REQUIRE(shared.read(R"({"key":"","name":"n"})"));
   CHECK(shared.key == "n");
-  // An option that only the controller may set is refused anyway.
+  // An option that only the controller may set is refused even if it is empty.
   TwoSpellings closed;
   check_fails(closed.read(R"({"key":""})"), kConfiguration, "config.key sets --key");
 }
 
-TEST_CASE("settings: a required option whose field is empty is told with the field") {
+TEST_CASE("settings: the error of a missing required option names its empty field") {
   for (const auto& [config, field] :
        std::vector<std::pair<std::string_view, std::string>>{{R"({"key":""})", "key"},
                                                              {R"({"name":""})", "name"},
@@ -118,7 +118,7 @@ TEST_CASE("settings: a required option whose field is empty is told with the fie
   }
 }
 
-TEST_CASE("settings: another option's field counts where no field of its own does") {
+TEST_CASE("settings: an option can use the field of another option if its own field is not set") {
   for (const auto& [config, key] : std::vector<std::pair<std::string_view, std::string_view>>{
            {R"({"name":"n"})", "n"},
            {R"({"name":"n","key":"k"})", "k"},
@@ -137,7 +137,7 @@ TEST_CASE("settings: another option's field counts where no field of its own doe
   CHECK(program.key == "flag");
 }
 
-TEST_CASE("settings: a default has the origin that its option tells") {
+TEST_CASE("settings: a default's origin is the one that its option declares") {
   TwoSpellings program;
   program.options.change("key").default_text("token", "--convention=x");
   CHECK(program.settings.where_from("key") == "--convention=x");
@@ -161,7 +161,7 @@ TEST_CASE("settings: an argument behind the boundary is checked again when optio
               "--secret-name stands behind --from-profile");
 }
 
-TEST_CASE("settings: an option may be opened to the ClusterProfile, in spellings of its own") {
+TEST_CASE("settings: an option can be opened to the ClusterProfile, with its own spellings") {
   TwoSpellings program;
   check_fails(program.read(R"({"key":"k"})"), kConfiguration, "config.key sets --key");
   program.options.change("key").from_profile(Option::Profile::config, {"secretKey"});

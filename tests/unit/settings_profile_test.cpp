@@ -18,7 +18,7 @@ using Origin = Setting::Origin;
 
 constexpr auto kConfiguration = Error::Kind::configuration;
 
-TEST_CASE("boundary: only options that a profile may set stand behind it") {
+TEST_CASE("boundary: only options that a profile may set are allowed behind it") {
   for (const Texts& behind :
        {Texts{"--token-file=/etc/shadow"}, Texts{"-token-file", "/etc/shadow"},
         Texts{"-t", "/etc/shadow"}, Texts{"--ca-file=/x"}, Texts{"--timeout=60s"},
@@ -35,7 +35,7 @@ TEST_CASE("boundary: only options that a profile may set stand behind it") {
   }
 }
 
-TEST_CASE("boundary: what a profile may set behind it counts as the profile's") {
+TEST_CASE("boundary: allowed options behind it count as set by the profile") {
   for (const Texts& behind :
        {Texts{"--audience=a", "--region=r"}, Texts{"-audience", "a", "-region=r"},
         Texts{"--region", "r", "--audience", "a"}}) {
@@ -51,7 +51,7 @@ TEST_CASE("boundary: what a profile may set behind it counts as the profile's") 
   }
 }
 
-TEST_CASE("boundary: a library that appends the same arguments again and again does no harm") {
+TEST_CASE("boundary: a library may append the same arguments repeatedly") {
   Program program;
   REQUIRE(program.read({"--token-file=/a", "--from-profile", "--audience=a", "--region=r",
                         "--audience=a", "--region=r", "-audience", "a", "--region", "r"}));
@@ -59,7 +59,7 @@ TEST_CASE("boundary: a library that appends the same arguments again and again d
   CHECK(program.region == "r");
 }
 
-TEST_CASE("boundary: a second value means that another profile's arguments leaked") {
+TEST_CASE("boundary: a second value is an error, because it may be from another profile") {
   for (const Texts& behind :
        {Texts{"--audience=a", "--audience=b"}, Texts{"--region=a", "--region=b"},
         Texts{"--audience=a", "--audience=a", "-audience", "b"}}) {
@@ -71,7 +71,7 @@ TEST_CASE("boundary: a second value means that another profile's arguments leake
   }
 }
 
-TEST_CASE("boundary: a second one is an error, so a profile cannot forge or move it") {
+TEST_CASE("boundary: a second boundary is an error, so a profile cannot forge or move it") {
   for (const std::string_view again : {"--from-profile", "-from-profile"}) {
     Program program;
     check_fails(program.read({"--from-profile", std::string(again)}), kConfiguration,
@@ -137,7 +137,7 @@ TEST_CASE("config: a field is the flag's name in camelCase, or the spelling decl
   CHECK(one.audiences == Texts{"a,b"});
 }
 
-TEST_CASE("config: any other known option is refused by its name") {
+TEST_CASE("config: any other known option is refused, with its name") {
   for (const std::string_view field :
        {"tokenFile", "caFile", "timeout", "allowServer", "debug", "fromProfile", "cluster"}) {
     CAPTURE(field);
@@ -149,7 +149,7 @@ TEST_CASE("config: any other known option is refused by its name") {
       check_fails(read, kConfiguration, "spec.cluster.config." + std::string(field));
       check_fails(read, kConfiguration, "--");
     }
-    // Also if a flag already decided: the profile's writer gets the message anyway.
+    // The error is the same if a flag already sets the option.
     Program program;
     check_fails(program.read({"--token-file=/a", "--timeout=5s", "--debug", "--cluster=c"}, {},
                              "{\"" + std::string(field) + "\":\"x\"}"),
@@ -157,7 +157,7 @@ TEST_CASE("config: any other known option is refused by its name") {
   }
 }
 
-TEST_CASE("config: unknown fields and nulls are passed over, for peers share the object") {
+TEST_CASE("config: unknown fields and nulls are ignored, because other plugins share the object") {
   for (const std::string_view config :
        {"null", "[]", "1", R"("text")", "{}", R"({"unknown":1,"token-file":"/x","TokenFile":"/x"})",
         R"({"":"/etc/shadow"})", R"({"token_file":"/x","EXECCRED_TOKEN_FILE":"/x"})",

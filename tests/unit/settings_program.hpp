@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program with one option of each sort, for the tests of Settings.
+// A program with one option of each kind, for the tests of Settings.
 #pragma once
 
 #include <execcred/base/try.hpp>
@@ -15,13 +15,13 @@ namespace execcred::test {
 using Texts = std::vector<std::string>;
 
 struct Program {
-  std::string token_file;                      // the controller's alone
+  std::string token_file;                      // only from the controller
   std::filesystem::path ca_file;               // without an environment form
   Duration timeout = std::chrono::seconds(8);  // with a default
   Texts audiences;                             // repeatable, from a profile
   Texts scopes = {"default-scope"};            // repeatable, with a default
-  Texts patterns;                              // repeatable, the controller's alone
-  std::string cluster;                         // from spec.cluster.config alone
+  Texts patterns;                              // repeatable, only from the controller
+  std::string cluster;                         // only from spec.cluster.config
   std::string region;                          // single, from a profile
   bool debug = false;
   bool from_profile = false;
@@ -44,7 +44,7 @@ struct Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  // In the order of a plugin's run. `config` is JSON, or empty for none.
+  // Reads the sources in the same order as a plugin. `config` is JSON, or empty for none.
   Status read(const Texts& arguments, const Texts& variables = {}, std::string_view config = {}) {
     TRY(settings.read_arguments(arguments));
     TRY(settings.store());

@@ -80,7 +80,7 @@ struct Refusal {
   std::string_view message;
 };
 
-TEST_CASE("settings: a malformed command line is refused in the words of who typed it") {
+TEST_CASE("settings: the error of a malformed command line shows the option as it was typed") {
   for (const Refusal& c :
        std::vector<Refusal>{{{"--nope=x"}, "--nope"},
                             {{"-nope", "x"}, "-nope"},
@@ -110,7 +110,7 @@ TEST_CASE("settings: a malformed command line is refused in the words of who typ
   }
 }
 
-TEST_CASE("settings: an argument that lost its flag is not shown, for it may be a secret") {
+TEST_CASE("settings: an unexpected argument or value is not shown, because it may be a secret") {
   for (const Texts& arguments : {Texts{"s3cret"}, Texts{"--debug", "s3cret"},
                                  Texts{"--nope=s3cret"}, Texts{"--from-profile=s3cret"}}) {
     CAPTURE(arguments.front());
@@ -121,7 +121,7 @@ TEST_CASE("settings: an argument that lost its flag is not shown, for it may be 
   }
 }
 
-TEST_CASE("settings: a single-valued flag may be repeated with the same value only") {
+TEST_CASE("settings: a single-valued flag may be repeated only with the same value") {
   Program equal;
   REQUIRE(equal.read({"--token-file=/a", "--debug", "-token-file", "/a", "--debug"}));
   CHECK(equal.token_file == "/a");
@@ -136,13 +136,13 @@ TEST_CASE("settings: a single-valued flag may be repeated with the same value on
   check_fails(program.read({"--debug", "--debug=false"}), kConfiguration, "--debug");
 }
 
-TEST_CASE("settings: a repeatable flag keeps each value, in order, and is not split at commas") {
+TEST_CASE("settings: a repeatable flag keeps each value once and in order, and ignores commas") {
   Program program;
   REQUIRE(program.read({"--audience=b", "--audience", "a,c", "-audience=b"}));
   CHECK(program.audiences == Texts{"b", "a,c"});
 }
 
-TEST_CASE("settings: a value from outside replaces a default list, it does not extend it") {
+TEST_CASE("settings: a given value replaces a default list, and does not extend it") {
   Program by_flag;
   REQUIRE(by_flag.read({"--scope=x"}));
   CHECK(by_flag.scopes == Texts{"x"});
@@ -151,7 +151,7 @@ TEST_CASE("settings: a value from outside replaces a default list, it does not e
   CHECK(by_config.scopes == Texts{"x"});
 }
 
-TEST_CASE("settings: the environment lists repeatable options with commas") {
+TEST_CASE("settings: a variable separates the values of a repeatable option by commas") {
   Program program;
   REQUIRE(program.read({}, {"EXECCRED_AUDIENCE=b,a,b", "EXECCRED_TOKEN_FILE=/a,b",
                             "EXECCRED_DEBUG=1", "EXECCRED_TIMEOUT=1m"}));
@@ -174,7 +174,7 @@ TEST_CASE("settings: an empty variable counts as unset") {
   CHECK(program.settings.get("audience").origin == Origin::unset);
 }
 
-TEST_CASE("settings: a malformed variable is refused by its name") {
+TEST_CASE("settings: the error of a malformed variable names the variable") {
   for (const std::string_view variable :
        {"EXECCRED_TIMEOUT=8", "EXECCRED_AUDIENCE=a,,b", "EXECCRED_AUDIENCE=a,",
         "EXECCRED_DEBUG=maybe", "EXECCRED_TOKEN_FILE=a\nb"}) {
@@ -192,7 +192,7 @@ TEST_CASE("settings: an option without an environment form ignores the variable 
   CHECK_FALSE(program.from_profile);
 }
 
-TEST_CASE("settings: what is required may come from any source that the option has") {
+TEST_CASE("settings: a required option may come from any of its sources") {
   const auto check = [](const Texts& arguments, const Texts& variables) {
     std::string value;
     OptionSet options;
@@ -208,7 +208,7 @@ TEST_CASE("settings: what is required may come from any source that the option h
   check_fails(check({}, {}), kConfiguration, "EXECCRED_KEY");
 }
 
-TEST_CASE("settings: --show-config tells each setting, its value and where it came from") {
+TEST_CASE("settings: --show-config shows each setting with its value and origin") {
   Program program;
   REQUIRE(program.read({"--token-file=/a", "--from-profile", "--audience=x"},
                        {"EXECCRED_ALLOW_SERVER=https://a,https://b"}, R"({"clusterName":"c1"})"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables that are not ours, but say the same as an option.
+// Variables of platforms and other programs that set an option.
 #include "expect.hpp"
 #include "settings_program.hpp"
 
@@ -17,12 +17,12 @@ using Origin = Setting::Origin;
 
 constexpr auto kConfiguration = Error::Kind::configuration;
 
-// A platform's client, its region and its scopes.
+// A program with options that a platform's variables can set.
 struct OnPlatform {
-  std::string client;   // the controller's alone
-  std::string region;   // from a profile too
+  std::string client;   // only from the controller
+  std::string region;   // also from a profile
   Texts scopes;         // repeatable
-  std::string account;  // with two names, and needed
+  std::string account;  // with two variables, and required
   bool from_profile = false;
   OptionSet options;
   Settings settings{options};
@@ -51,7 +51,7 @@ struct OnPlatform {
   }
 };
 
-TEST_CASE("variables: what others call it counts after the flag and our own variable") {
+TEST_CASE("variables: a platform's variable is used after the flag and the EXECCRED_ variable") {
   OnPlatform flag;
   REQUIRE(flag.read({"--client=flag"}, {"EXECCRED_CLIENT=ours", "P_CLIENT=theirs"}));
   CHECK(flag.client == "flag");
@@ -67,7 +67,7 @@ TEST_CASE("variables: what others call it counts after the flag and our own vari
   CHECK_FALSE(theirs.settings.get("client").is_from_profile());
 }
 
-TEST_CASE("variables: a ClusterProfile that may set the option goes before a platform's word") {
+TEST_CASE("variables: a ClusterProfile that may set the option wins over a platform's variable") {
   const Texts variables = {"P_REGION=theirs"};
   OnPlatform config;
   REQUIRE(config.read({}, variables, R"({"region":"profile"})"));
@@ -83,7 +83,7 @@ TEST_CASE("variables: a ClusterProfile that may set the option goes before a pla
               "may not come from a ClusterProfile");
 }
 
-TEST_CASE("variables: of several the first that is set counts, and an empty one is not") {
+TEST_CASE("variables: the first declared variable that is not empty is used") {
   OnPlatform both;
   REQUIRE(both.read({}, {"P_DEFAULT_ACCOUNT=second", "P_ACCOUNT=first"}));
   CHECK(both.account == "first");
@@ -95,7 +95,7 @@ TEST_CASE("variables: of several the first that is set counts, and an empty one 
   CHECK(list.scopes == Texts{"a", "b"});
 }
 
-TEST_CASE("variables: a value that cannot be read is told by the variable's name") {
+TEST_CASE("variables: the error of an invalid value names the variable") {
   OnPlatform control;
   check_fails(control.read({}, {"P_CLIENT=a\x01"}), kConfiguration, "P_CLIENT has a control");
   Duration wait = {};
@@ -104,7 +104,7 @@ TEST_CASE("variables: a value that cannot be read is told by the variable's name
   Settings settings(options);
   REQUIRE(settings.read_variables(Environment({"P_WAIT=soon"})));
   check_fails(settings.store(), kConfiguration, "P_WAIT: ");
-  // Not read where something goes before it.
+  // The variable is not read if the flag is set.
   OptionSet same;
   same.add("wait", wait, "DURATION", "a time").variable("P_WAIT");
   Settings flag(same);
@@ -113,7 +113,7 @@ TEST_CASE("variables: a value that cannot be read is told by the variable's name
   CHECK(flag.store());
 }
 
-TEST_CASE("variables: an option may leave them aside") {
+TEST_CASE("variables: an option can ignore the platform's variables") {
   OnPlatform program;
   program.options.change("client").no_variables();
   REQUIRE(program.read({}, {"P_CLIENT=theirs"}));
@@ -121,7 +121,7 @@ TEST_CASE("variables: an option may leave them aside") {
   CHECK(program.settings.get("client").origin == Origin::unset);
 }
 
-TEST_CASE("variables: one does for an option that is required, and its hint names it") {
+TEST_CASE("variables: a platform's variable satisfies a required option, and the hint names it") {
   OnPlatform given;
   REQUIRE(given.read({}, {"P_DEFAULT_ACCOUNT=x"}));
   CHECK(given.settings.check_required());
@@ -132,7 +132,7 @@ TEST_CASE("variables: one does for an option that is required, and its hint name
   CHECK(contains(required.error().hint, "--account=NAME, or set P_ACCOUNT"));
 }
 
-TEST_CASE("variables: --show-config names the one that counted, and hides a secret's value") {
+TEST_CASE("variables: --show-config names the variable that was used, and hides a secret's value") {
   OnPlatform program;
   REQUIRE(program.read({}, {"P_CLIENT=s3cret", "P_REGION=here", "P_DEFAULT_ACCOUNT=me"}));
   const std::string shown = program.settings.show();

@@ -17,7 +17,7 @@ Result<StoredSecret> secret_of(std::string_view text, bool is_item = false) {
   return take_secret(*std::move(document), is_item);
 }
 
-TEST_CASE("stored secret: what the API says about it, and its values out of base64") {
+TEST_CASE("stored secret: reads the metadata of the API, and decodes the values from base64") {
   const Result<StoredSecret> secret = secret_of(
       R"({"kind":"Secret","apiVersion":"v1","metadata":{"name":"s","namespace":"n","labels":)"
       R"({"a":"1"},"annotations":{"b":"2"}},"data":{"token":"dDBrM24=","empty":""},"type":"T"})");
@@ -33,7 +33,7 @@ TEST_CASE("stored secret: what the API says about it, and its values out of base
   CHECK_FALSE(secret->value("other")->has_value());
 }
 
-TEST_CASE("stored secret: bad base64 harms only who asks for it") {
+TEST_CASE("stored secret: invalid base64 is an error only when that value is read") {
   const Result<StoredSecret> secret =
       secret_of(R"({"kind":"Secret","metadata":{"name":"s","namespace":"n"},"data":{"good":"Zw==",)"
                 R"("bad":"S3cret!","number":7,"object":{}}})");
@@ -46,13 +46,13 @@ TEST_CASE("stored secret: bad base64 harms only who asks for it") {
   CHECK_FALSE(secret->has("object"));
 }
 
-TEST_CASE("stored secret: values of a folder are as they are") {
+TEST_CASE("stored secret: values from a folder are not decoded") {
   StoredSecret secret{.is_decoded = true};
   secret.data.emplace("token", SecretString("not base64!"));
   CHECK((*secret.value("token"))->reveal() == "not base64!");
 }
 
-TEST_CASE("stored secret: what is none is refused") {
+TEST_CASE("stored secret: a document that is not a Secret is refused") {
   for (const std::string_view text :
        {R"({})", R"([])", R"(null)", R"("Secret")", R"({"metadata":{"name":"s"}})",
         R"({"kind":"ConfigMap","metadata":{"name":"s"}})", R"({"kind":7,"metadata":{}})",
@@ -66,13 +66,13 @@ TEST_CASE("stored secret: what is none is refused") {
   }
 }
 
-TEST_CASE("stored secret: an item of a list carries no kind, but not another one") {
+TEST_CASE("stored secret: an item of a list may have no kind, but not another kind") {
   CHECK(secret_of(R"({"metadata":{"name":"s"}})", true));
   CHECK(secret_of(R"({"kind":"Secret","metadata":{"name":"s"},"data":null})", true));
   CHECK_FALSE(secret_of(R"({"kind":"Pod","metadata":{"name":"s"}})", true));
 }
 
-TEST_CASE("secret keys: letters, digits, dots, dashes and underscores that are no step of a path") {
+TEST_CASE("secret keys: letters, digits, dots, dashes and underscores, but not '.' and '..'") {
   for (const std::string_view key : {"a", "tls.crt", "A-b_c.9", "...", "..data", "-"}) {
     CAPTURE(key);
     CHECK(is_secret_key(key));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory of a test's own, gone at its end, and the files in it.
+// A temporary directory for one test, which is removed at the end, and helpers for its files.
 #pragma once
 
 #include <sys/mount.h>
@@ -50,7 +50,7 @@ inline std::filesystem::path write_file(const std::filesystem::path& path, std::
   return path;
 }
 
-// Empty for what cannot be read.
+// Empty if the file cannot be read.
 inline std::string content_of(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
@@ -68,8 +68,8 @@ inline void give_to(const std::filesystem::path& path, uid_t owner) {
   }
 }
 
-// A tmpfs over a directory, until the end of the scope. It needs root, and no mount namespace: a
-// plain chroot has no root mount that could be made private.
+// A tmpfs on a directory, until the end of the scope. It needs root. It uses no mount namespace,
+// because a plain chroot has no root mount that could be made private.
 class SmallFileSystem {
  public:
   SmallFileSystem(std::filesystem::path at, const char* options, unsigned long flags)
@@ -88,7 +88,7 @@ class SmallFileSystem {
   bool is_mounted_;
 };
 
-// Skipped checks, which are printed and counted at the end.
+// Prints each skipped check, and their number at the end.
 class NotRun {
  public:
   static void add(std::string_view what) {

@@ -42,7 +42,7 @@ TEST_CASE("expand_template: fills in the cluster's name and its server's host") 
   CHECK(*expand_template("/t/{clusterName}", "x", ExecInfo()) == "/t/x");
 }
 
-TEST_CASE("expand_template: a value that is no DNS-1123 subdomain never enters a path") {
+TEST_CASE("expand_template: a value that is not a DNS-1123 subdomain never enters a path") {
   for (const std::string& name :
        {std::string(".."), std::string("."), std::string("a/b"), std::string("../x"),
         std::string("a..b"), std::string("-a"), std::string("a-"), std::string("A"),
@@ -60,7 +60,7 @@ TEST_CASE("expand_template: a value that is no DNS-1123 subdomain never enters a
               "spec.cluster.server");
 }
 
-TEST_CASE("expand_template: what is missing is told with the remedy") {
+TEST_CASE("expand_template: a missing value is an error with a remedy") {
   check_fails(expand_template("{clusterName}", "", info("https://h")), kConfiguration,
               "--cluster=NAME");
   ExecInfo empty = info("https://h");
@@ -89,7 +89,7 @@ TEST_CASE("expand_template: unknown placeholders and stray braces are refused") 
   }
 }
 
-TEST_CASE("has_unexpanded_template: a field of a Go template, in any of its spellings") {
+TEST_CASE("has_unexpanded_template: finds a field of a Go template in any spelling") {
   for (const std::string_view text : {"{{ .ClusterProfileName }}", "{{.x}}", "a{{-  .Values.x }}b",
                                       "{{{ .x", "{{ x }}{{ .y }}"}) {
     CAPTURE(text);

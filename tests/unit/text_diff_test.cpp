@@ -12,7 +12,7 @@
 namespace execcred::cli {
 namespace {
 
-// What `patch` makes of the text.
+// The text after the difference is applied, as `patch` does it.
 std::string patched(const std::string& before, const std::string& diff) {
   std::vector<std::string_view> old = split(before, '\n');
   if (before.empty() || before.ends_with('\n')) old.pop_back();
@@ -43,7 +43,7 @@ std::string lines(std::mt19937& random, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("unified_diff: the form of diff -u") {
+TEST_CASE("unified_diff: writes the format of diff -u") {
   CHECK(unified_diff("a\n", "a\n", "x", "y").empty());
   CHECK(unified_diff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n", "x", "y") ==
         "--- x\n+++ y\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n");
@@ -51,7 +51,7 @@ TEST_CASE("unified_diff: the form of diff -u") {
   CHECK(unified_diff("a\n", "", "x", "y") == "--- x\n+++ y\n@@ -1,1 +0,0 @@\n-a\n");
 }
 
-TEST_CASE("unified_diff: the old text with the difference is the new text") {
+TEST_CASE("unified_diff: applying the difference to the old text gives the new text") {
   std::mt19937 random(1);
   for (int i = 0; i < 500; ++i) {
     const std::string before = lines(random, random() % 30);

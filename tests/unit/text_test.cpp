@@ -10,7 +10,7 @@ struct Case {
   std::string wanted;
 };
 
-TEST_CASE("trim: takes ASCII white space from both ends and nothing from the middle") {
+TEST_CASE("trim: removes ASCII white space from both ends, and nothing from the middle") {
   CHECK(trim(" \t\r\n\v\fa b\n") == "a b");
   CHECK(trim(" \n ").empty());
   CHECK(trim("").empty());
@@ -26,7 +26,7 @@ TEST_CASE("split and join: keep empty parts") {
   CHECK(join({"", "a", ""}, ", ") == ", a, ");
 }
 
-TEST_CASE("character classes and ascii_lower: ASCII alone, whatever the byte") {
+TEST_CASE("character classes and ascii_lower: only ASCII, for each of the 256 bytes") {
   for (int i = 0; i < 256; ++i) {
     CAPTURE(i);
     const char c = static_cast<char>(i);
@@ -73,7 +73,7 @@ TEST_CASE("printable: shows no byte that a terminal acts on or hides") {
   }
 }
 
-TEST_CASE("shown_text: what is shown is cut, and no escape with it") {
+TEST_CASE("shown_text: a long text is cut, but not inside an escape") {
   CHECK(shown_text("abcd", {}, 4) == "abcd");
   CHECK(shown_text("abcde", {}, 4) == "abcd...");
   CHECK(shown_text("\x1b\x1b", {}, 8) == "\\x1b\\x1b");
@@ -96,7 +96,7 @@ TEST_CASE("in_quotes: one short printable line, cut between characters") {
   }
 }
 
-TEST_CASE("is_dns1123_label: what Kubernetes takes for a label") {
+TEST_CASE("is_dns1123_label: accepts the labels that Kubernetes accepts") {
   for (const std::string& good : {std::string("a"), std::string("0"), std::string("a-b"),
                                   std::string("a--b"), std::string(63, 'a')}) {
     CAPTURE(good);
@@ -115,7 +115,7 @@ TEST_CASE("is_dns1123_label: what Kubernetes takes for a label") {
   CHECK_FALSE(is_dns1123_label("a.b"));
 }
 
-TEST_CASE("is_dns1123_subdomain: labels with dots between them, 253 in all") {
+TEST_CASE("is_dns1123_subdomain: labels with dots between them, at most 253 bytes") {
   CHECK(is_dns1123_subdomain("a.b-c.0"));
   CHECK(is_dns1123_subdomain(std::string(253, 'a')));
   for (const std::string& bad :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host of a URL: what names and addresses it may be, and when two are one.
+// The host of a URL: which names and addresses are valid, and which are equal.
 #include "expect.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ void check_refused(std::string_view text, std::string_view part) {
   test::check_fails(parse_url(text), Error::Kind::configuration, part);
 }
 
-TEST_CASE("parse_url: of the 256 bytes a host name takes letters, digits, '-', '_' and '.'") {
+TEST_CASE("parse_url: a host name may contain only letters, digits, '-', '_' and '.'") {
   for (int i = 0; i < 256; ++i) {
     CAPTURE(i);
     const char c = static_cast<char>(i);
@@ -60,7 +60,7 @@ TEST_CASE("parse_url: refuses names that resolvers read differently") {
   check_refused("https://b." + long_name, "has a host name of more than 253 bytes");
 }
 
-TEST_CASE("parse_url: a number for a host is a dotted quad, or nothing") {
+TEST_CASE("parse_url: a numeric host must be a dotted quad") {
   for (const auto& [told, texts] : std::vector<test::Refusals>{
            {"has a numeric host that is no dotted quad",
             {"https://127.1",       "https://127.0.1",        "https://2130706433",
@@ -85,7 +85,7 @@ TEST_CASE("parse_url: a number for a host is a dotted quad, or nothing") {
   CHECK(parse_url("https://0x7g")->host.kind == Host::Kind::name);
 }
 
-TEST_CASE("parse_url: the root's dot and an IPv6 zone make another host than the one without") {
+TEST_CASE("parse_url: a host with a trailing dot or an IPv6 zone differs from one without") {
   const Result<Url> rooted = parse_url("https://good.example.");
   const Result<Url> zoned = parse_url("https://[fe80::1%25eth0]:6443");
   REQUIRE(rooted);
@@ -96,7 +96,7 @@ TEST_CASE("parse_url: the root's dot and an IPv6 zone make another host than the
   CHECK(zoned->port == 6443);
 }
 
-TEST_CASE("parse_url: IPv6 stands in brackets") {
+TEST_CASE("parse_url: an IPv6 address must be in brackets") {
   for (const auto& [told, texts] : std::vector<test::Refusals>{
            {"has a malformed IPv6 zone",
             {"https://[fe80::1%25]", "https://[fe80::1%2fx]", "https://[good.example%25eth0]",
@@ -118,7 +118,7 @@ TEST_CASE("parse_url: IPv6 stands in brackets") {
   }
 }
 
-TEST_CASE("Host: names are equal by text, addresses by value") {
+TEST_CASE("Host: names are compared by text, addresses by value") {
   struct Pair {
     std::string_view a;
     std::string_view b;
@@ -141,7 +141,7 @@ TEST_CASE("Host: names are equal by text, addresses by value") {
   }
 }
 
-TEST_CASE("parse_ip_address: dotted quads and IPv6, nothing around them") {
+TEST_CASE("parse_ip_address: accepts dotted quads and IPv6, without anything around them") {
   IpAddress address;
   REQUIRE(parse_ip_address("192.0.2.255", address));
   CHECK_FALSE(address.v6);
@@ -164,7 +164,7 @@ TEST_CASE("parse_ip_address: dotted quads and IPv6, nothing around them") {
   }
 }
 
-TEST_CASE("parse_ip_network: addresses with the same first bits, of one family") {
+TEST_CASE("parse_ip_network: contains the addresses of its family with the same first bits") {
   struct Case {
     std::string_view network, inside, outside;
   };

@@ -34,7 +34,7 @@ void check_matches(const std::vector<Case>& cases, Use use) {
   }
 }
 
-TEST_CASE("UrlPattern: an exact host is that host alone") {
+TEST_CASE("UrlPattern: an exact host matches only that host") {
   check_matches(
       {{"https://api.example.com",
         {"https://api.example.com", "https://API.EXAMPLE.com/", "https://api.example.com:443"},
@@ -107,7 +107,7 @@ TEST_CASE("UrlPattern: the port is the default, that number, or any with :*") {
       Use::server);
 }
 
-TEST_CASE("UrlPattern: the path is none, exact, or a prefix of whole segments") {
+TEST_CASE("UrlPattern: the path is absent, exact, or a prefix of whole segments") {
   check_matches({{"https://a", {"https://a", "https://a/"}, {"https://a/b", "https://a//"}},
                  {"https://a/", {"https://a", "https://a/"}, {"https://a/b"}},
                  {"https://a/b",
@@ -153,7 +153,7 @@ void check_refused(std::string_view text, Use use, std::string_view part) {
   CHECK_FALSE(pattern.error().hint.empty());
 }
 
-TEST_CASE("UrlPattern: the hint is for the mistake") {
+TEST_CASE("UrlPattern: the hint fits the mistake") {
   struct Mistake {
     std::string text, hint;
   };
@@ -167,7 +167,7 @@ TEST_CASE("UrlPattern: the hint is for the mistake") {
   }
 }
 
-TEST_CASE("UrlPattern: refuses what could be meant otherwise") {
+TEST_CASE("UrlPattern: refuses ambiguous and malformed patterns") {
   for (const auto& [told, texts] : std::vector<test::Refusals>{
            {"is no pattern: it does not start with https://",
             {"", "any", "*", "a", "a.example.com", "//a", "https:/a", "http://a", "socks5://a",
@@ -233,7 +233,7 @@ TEST_CASE("UrlPattern: refuses malformed networks") {
   }
 }
 
-TEST_CASE("UrlPattern: a network without brackets is refused with the way to write it") {
+TEST_CASE("UrlPattern: a network without brackets is refused, and the hint shows the brackets") {
   for (const std::string_view text : {"https://10.0.0.0/8", "https://[fd00::]/8"}) {
     CAPTURE(text);
     const Result<UrlPattern> pattern = UrlPattern::parse(text, Use::server);

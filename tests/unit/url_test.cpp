@@ -18,7 +18,7 @@ struct Case {
   std::string_view query = "";
 };
 
-TEST_CASE("parse_url: takes a URL apart, in one normal form") {
+TEST_CASE("parse_url: splits a URL into normalized parts") {
   const std::vector<Case> cases = {
       {"https://api.example.com", "https", "api.example.com", 443},
       {"https://api.example.com/", "https", "api.example.com", 443},
@@ -60,7 +60,7 @@ void check_refused(std::string_view text, std::string_view part) {
   test::check_fails(parse_url(text), Error::Kind::configuration, part);
 }
 
-TEST_CASE("parse_url: refuses what is no absolute URL with a host") {
+TEST_CASE("parse_url: refuses a text that is not an absolute URL with a host") {
   for (const auto& [told, texts] : std::vector<test::Refusals>{
            {"has no scheme://",
             {"", "a", "example.com", "example.com:443", "//example.com", "https:", "https:/a",
@@ -77,7 +77,7 @@ TEST_CASE("parse_url: refuses what is no absolute URL with a host") {
   }
 }
 
-TEST_CASE("parse_url: refuses user info, and everything that hides the host from someone") {
+TEST_CASE("parse_url: refuses user info, and everything that can hide the real host") {
   for (const auto& [told, texts] : std::vector<test::Refusals>{
            {"has user info",
             {"https://user@a", "https://user:password@a", "https://@a", "https://a@b@c",
@@ -128,7 +128,7 @@ TEST_CASE("parse_url: a port is a plain number from 1 to 65535") {
   }
 }
 
-TEST_CASE("parse_url: a path has no dot segments and hides nothing in percent-encodings") {
+TEST_CASE("parse_url: refuses dot segments and percent-encoded separators in a path") {
   for (const auto& [told, texts] : std::vector<test::Refusals>{
            {"has a '.' or '..' in its path",
             {"https://a/.", "https://a/..", "https://a/b/../c", "https://a/b/./c", "https://a/../",
@@ -157,7 +157,7 @@ TEST_CASE("parse_url: a path has no dot segments and hides nothing in percent-en
   }
 }
 
-TEST_CASE("parse_url: at most 2048 bytes") {
+TEST_CASE("parse_url: accepts at most 2048 bytes") {
   const std::string start = "https://a/";
   CHECK(parse_url(start + std::string(2048 - start.size(), 'b')));
   check_refused(start + std::string(2049 - start.size(), 'b'), "is longer than 2048 bytes");
@@ -175,7 +175,7 @@ TEST_CASE("parse_url: the message does not quote the URL") {
   }
 }
 
-TEST_CASE("default_port: of the three schemes that are known") {
+TEST_CASE("default_port: is known for https, http and socks5") {
   CHECK(default_port("https") == 443);
   CHECK(default_port("http") == 80);
   CHECK(default_port("socks5") == 1080);
@@ -183,7 +183,7 @@ TEST_CASE("default_port: of the three schemes that are known") {
   CHECK(default_port("") == 0);
 }
 
-TEST_CASE("redacted_url: nothing of what may be user info is left") {
+TEST_CASE("redacted_url: removes everything that may be user info, and the query") {
   struct Redaction {
     std::string_view text;
     std::string_view wanted;

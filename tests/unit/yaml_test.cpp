@@ -39,7 +39,7 @@ struct Scalar {
   std::string_view json;
 };
 
-// Compared with what sigs.k8s.io/yaml v1.4.0 (its own go-yaml v2) makes of them.
+// The expected values are those of sigs.k8s.io/yaml v1.4.0 (its own go-yaml v2).
 TEST_CASE("yaml: plain scalars are typed as Kubernetes tools type them") {
   for (const Scalar& c : {
            Scalar{"y", "true"},
@@ -139,7 +139,7 @@ TEST_CASE("yaml: big integers keep their digits") {
   }
 }
 
-TEST_CASE("yaml: what is quoted or in a block is text") {
+TEST_CASE("yaml: quoted scalars and block scalars are strings") {
   for (const std::string_view text : {"yes", "1", "null", "0x1F", "1e3", "~", "", ".inf"}) {
     const std::string value(text);
     check_reads("a: \"" + value + "\"", {"{\"a\":\"" + value + "\"}"});
@@ -151,7 +151,7 @@ TEST_CASE("yaml: what is quoted or in a block is text") {
   check_reads(R"(a: "\x41\u00e9\0")", {"{\"a\":\"A\u00e9\\u0000\"}"});
 }
 
-TEST_CASE("yaml: tags of YAML's own that fit are taken, all others refused") {
+TEST_CASE("yaml: YAML's own tags are accepted if they fit the value, other tags are refused") {
   for (const Scalar& c :
        {Scalar{"!!str 5", "\"5\""}, Scalar{"!!str yes", "\"yes\""}, Scalar{"!!str", "\"\""},
         Scalar{"!!int \"5\"", "5"}, Scalar{"!!float 5", "5"}, Scalar{"!!bool \"yes\"", "true"},
@@ -199,14 +199,14 @@ TEST_CASE("yaml: nesting is limited, in blocks, flows and through aliases") {
   std::string dashes;
   for (int i = 0; i < 33; ++i) dashes += "- ";
   check_refused(dashes + "x", "is nested deeper than 32 levels");
-  // 17 levels in 16 levels
+  // An alias of 17 levels is accepted inside 15 levels, and refused inside 16.
   const std::string inner = "- &a " + flow(17) + "\n- ";
   CHECK(read(inner + std::string(14, '[') + "*a" + std::string(14, ']')));
   check_refused(inner + std::string(15, '[') + "*a" + std::string(15, ']'),
                 "is nested deeper than 32 levels");
 }
 
-TEST_CASE("yaml: a text over the size is refused") {
+TEST_CASE("yaml: a text above the size limit is refused") {
   const Limits limits{.bytes = 1024};
   CHECK(read(std::string(1024, 'a'), limits));
   CHECK_FALSE(read(std::string(1025, 'a'), limits));
@@ -215,7 +215,7 @@ TEST_CASE("yaml: a text over the size is refused") {
 TEST_CASE("yaml: aliases stand for their anchors") {
   check_reads("a: &x [1, {b: c}]\nd: *x\n", {R"({"a":[1,{"b":"c"}],"d":[1,{"b":"c"}]})"});
   check_reads("a: &x 1\nb: &x 2\nc: *x\n", {R"({"a":1,"b":2,"c":2})"});
-  // The anchored nodes lie in containers that are open yet, and in others that moved since.
+  // Some anchored nodes are in containers that are still open, others in containers that moved.
   check_reads("- - - &x [1]\n    - 2\n    - *x\n  - *x\n- {a: *x}\n- *x\n",
               {"[[[[1],2,[1]],[1]],{\"a\":[1]},[1]]"});
   check_reads(
@@ -254,7 +254,7 @@ TEST_CASE("yaml: aliases cannot make a small text large") {
   CHECK(read(many(10'000)));
   check_refused(many(10'001), "has aliases that stand for more than 10000 nodes");
   check_refused(many(6'000) + "---\n" + many(6'000),
-                "has aliases that stand for more than 10000 nodes");  // of all documents together
+                "has aliases that stand for more than 10000 nodes");  // in all documents together
 }
 
 TEST_CASE("yaml: aliases cannot repeat a large text") {
@@ -276,21 +276,21 @@ TEST_CASE("yaml: duplicate keys are refused at every level, however they are wri
   check_reads("a: {a: 1}\nb: {a: 1}\nA: 2\n", {R"({"a":{"a":1},"b":{"a":1},"A":2})"});
 }
 
-TEST_CASE("yaml: merge keys are refused, a quoted << is a key like any other") {
+TEST_CASE("yaml: merge keys are refused, and a quoted << is an ordinary key") {
   check_refused("a: &x {b: 1}\nc:\n  <<: *x\n", "has a merge key");
   check_refused("<<: {a: 1}", "has a merge key");
   check_refused("<<: [{a: 1}]", "has a merge key");
   check_reads("\"<<\": 1", {R"({"<<":1})"});
 }
 
-TEST_CASE("yaml: keys are scalars, and strings") {
+TEST_CASE("yaml: keys must be scalars, and are read as strings") {
   check_reads("1: a\n1.5: b\n", {R"({"1":"a","1.5":"b"})"});
   for (const std::string_view text : {"? [a]\n: b", "? {a: b}\n: c", "{[a]: b}", "{{a: b}: c}"}) {
     check_refused(text, "has a key that is no scalar");
   }
 }
 
-TEST_CASE("yaml: many documents, and empty ones passed over") {
+TEST_CASE("yaml: several documents are read, and empty ones are ignored") {
   check_reads("", {});
   check_reads("\n# nothing\n", {});
   check_reads("---\n", {});
@@ -300,7 +300,7 @@ TEST_CASE("yaml: many documents, and empty ones passed over") {
   check_reads("%YAML 1.1\n---\na: 1\n", {R"({"a":1})"});
 }
 
-TEST_CASE("yaml: the documents before a mistake are received, and a receiver can stop") {
+TEST_CASE("yaml: a receiver can stop, and its error is returned") {
   int count = 0;
   const auto receive = [&count](const json::Value& /*document*/) -> Status {
     if (++count < 2) return {};
@@ -318,7 +318,7 @@ TEST_CASE("yaml: JSON is YAML") {
               {"{\"a\":[1,true,null,\"x\u00e9\\n\"],\"b\":{\"c\":-1.5e-3}}"});
 }
 
-TEST_CASE("yaml: refuses what is no YAML, and says where") {
+TEST_CASE("yaml: invalid YAML is refused with its position") {
   for (const std::string_view text :
        {"a: b: c", "a: [1", "a: {", "a: ]", "a:\n\t- b", "a: 'x", "a: \"\\q\"", "a: @x", "a: `x",
         "- a\nb: c", "a: 1\n b: 2", "%FOO\na", "a: |x\n", "{a: 1} x", "*", "a: \"\\ud800\""}) {
@@ -335,7 +335,7 @@ TEST_CASE("yaml: refuses what is no YAML, and says where") {
   CHECK(place.error().message.find("line 3, column 9") != std::string::npos);
 }
 
-// `anchors` levels, one in the other, around as many scalars as make `size` bytes.
+// 28 nested levels, with or without anchors, around enough scalars for `size` bytes.
 std::string nested(std::size_t size, bool has_anchors) {
   std::string text;
   for (int i = 0; i < 28; ++i) {
@@ -344,7 +344,7 @@ std::string nested(std::size_t size, bool has_anchors) {
   return text + test::repeated("a,", size / 2) + "b" + std::string(28, ']');
 }
 
-TEST_CASE("yaml: an anchor that no alias uses costs nothing") {
+TEST_CASE("yaml: anchors that no alias uses cost little time and memory") {
   constexpr std::size_t kSize = 128 * 1024;
   const Limits limits{.bytes = 2 * kSize};
   const auto parse = [&limits](const std::string& text) {
@@ -357,7 +357,7 @@ TEST_CASE("yaml: an anchor that no alias uses costs nothing") {
   CHECK(test::least_time(with, parse) < 1.5 * test::least_time(without, parse));
 }
 
-TEST_CASE("yaml: directives are few") {
+TEST_CASE("yaml: at most 100 TAG directives are accepted, and only in UTF-8") {
   const auto with = [](int count) {
     std::string text;
     for (int i = 0; i < count; ++i) text += "%TAG !a" + std::to_string(i) + "! b\n";
@@ -368,7 +368,7 @@ TEST_CASE("yaml: directives are few") {
   REQUIRE_FALSE(documents);
   CHECK(documents.error().kind == Error::Kind::configuration);
   CHECK(documents.error().message == "has %TAG more than 100 times");
-  // In another encoding they would not be seen.
+  // In another encoding the check would not see the directives.
   check_refused(std::string_view("\xff\xfe%\0T\0A\0G\0", 10),
                 "is no valid YAML (invalid leading UTF-8 octet)");
   check_reads(
@@ -412,7 +412,7 @@ TEST_CASE("yaml: the time is linear in the size of the text") {
   test::check_linear(kSize, many_keys, parse);
   test::check_linear(kSize, many_anchors, parse);
   test::check_linear(kSize, nested_anchors, parse);
-  // Each of another handle, or the second would be a mistake.
+  // Each directive has its own handle, because a repeated handle is an error.
   test::check_linear(
       kSize,
       [](std::size_t size) {

@@ -19,7 +19,7 @@ json::Value read_back(const std::string& text) {
   return value;
 }
 
-TEST_CASE("yaml::to_text: any character reads back, as text and as a key") {
+TEST_CASE("yaml::to_text: any character is read back unchanged, in a text and in a key") {
   for (const std::string_view character :
        {"\x01",       "\x1b",   "\x7f",   "\u0080", "\u0085",  "\u009b", "\u009f",
         "\u00a0",     "\u2028", "\u2029", "\ufeff", "\ufffe",  "\uffff", "\U0001f600",
@@ -35,7 +35,7 @@ TEST_CASE("yaml::to_text: any character reads back, as text and as a key") {
   }
 }
 
-TEST_CASE("yaml::to_text: a key longer than readers look ahead reads back") {
+TEST_CASE("yaml::to_text: a key longer than the look-ahead of parsers is read back unchanged") {
   for (const std::size_t size : {990U, 1000U, 1001U, 1023U, 1024U, 1025U, 5000U}) {
     CAPTURE(size);
     for (const char c : {'a', ' ', '\x01'}) {

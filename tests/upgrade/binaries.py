@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the programs of the release before and those of today on the same files, in both orders: an
+"""Runs the programs of the last release and the current ones on the same files, in both orders: an
 upgrade, and a rollback. scripts/upgrade starts it, with the folders of both."""
 import base64
 import json
@@ -21,8 +21,8 @@ HOUR = 3600
 
 
 class Provider:
-    """A token server, Entra, and a cluster's API in one. Each token that it gives is another, so that
-    the same token twice comes from the cache. A refresh token is good once, and replaced."""
+    """A token server, Entra, and a cluster's API in one. Each token is different, so the
+    same token twice comes from the cache. A refresh token is valid once, and then replaced."""
 
     def __init__(self, certificate, key):
         self.calls = 0
@@ -86,7 +86,7 @@ def exec_info(url, authority):
 
 
 def cached_paths(provider, authority, folder, programs):
-    """(name, program, arguments) of what keeps a credential in the cache."""
+    """(name, program, arguments) of the runs that cache a credential."""
     token = write(os.path.join(folder, "subject"), service_account_token())
     account = write(os.path.join(folder, "account.json"), json.dumps({
         "type": "external_account", "token_url": provider.url + "/token",
@@ -122,7 +122,7 @@ def status_of(outcome):
 
 
 def check_cache(checks, order, provider, authority, folder):
-    """What one version has put into the cache, the other gives without a call."""
+    """One version gives the credential that the other one cached, without a call."""
     (first, first_bin), (second, second_bin) = order
     cache = os.path.join(folder, "cache")
     data = base64.b64encode(text_of(authority).encode()).decode()
@@ -133,13 +133,13 @@ def check_cache(checks, order, provider, authority, folder):
         one = run([os.path.join(first_bin, command[0]), *command[1:]], folder, variables)
         two = run([os.path.join(second_bin, command[0]), *command[1:]], folder, variables)
         calls = provider.calls - before
-        checks.check(f"{name}: what the {first} release cached, the {second} one gives without a call",
+        checks.check(f"{name}: the {second} release gives what the {first} one cached, without a call",
                      status_of(one) is not None and status_of(one) == status_of(two) and calls == 1,
                      f"{calls} calls\n{one.stdout}{one.stderr}{two.stdout}{two.stderr}")
 
 
 def check_refresh_token(checks, order, provider, authority, folder):
-    """A refresh token that one version was given in exchange, the other sends."""
+    """One version sends the refresh token that replaced the one of the other version."""
     provider.refresh_token = "refresh-0"
     subject = write(os.path.join(folder, "refresh"), "refresh-0")
     command = ["--flow=refresh-token", f"--token-url={provider.url}/token", f"--ca-file={authority}",
@@ -148,10 +148,10 @@ def check_refresh_token(checks, order, provider, authority, folder):
     variables = {"KUBERNETES_EXEC_INFO": exec_info("https://a.example.com", "")}
     for number, (version, programs) in enumerate((*order, *order)):
         before = provider.refresh_token
-        # Another scope is another credential, so that each run asks.
+        # Another scope means another credential, so each run makes a request.
         outcome = run([os.path.join(programs, "execcred-oidc-federation"), *command,
                        f"--scope=s{number}"], folder, variables)
-        checks.check(f"refresh token: the {version} release sends what run {number} was given",
+        checks.check(f"refresh token: the {version} release sends it after {number} replacements",
                      outcome.returncode == 0 and provider.refresh_token != before, outcome.stderr)
 
 
@@ -166,7 +166,7 @@ PROFILE = {"apiVersion": "multicluster.x-k8s.io/v1alpha1", "kind": "ClusterProfi
 
 
 def check_files(checks, order, folder):
-    """A kubeconfig and a mapping of one version, with the programs of the other behind one path, as
+    """Uses a kubeconfig and a mapping of one version with the programs of the other at one path, as
     `execcred install` replaces them."""
     (first, first_bin), (second, second_bin) = order
     plugins = os.path.join(folder, "plugins")
@@ -185,14 +185,14 @@ def check_files(checks, order, folder):
     os.symlink(second_bin, plugins)
     program = os.path.join(second_bin, "execcred")
     got = run([program, "get", *given, "-o", "token"], folder, {})
-    checks.check(f"mapping: the {second} release gets a credential by the {first} one's",
+    checks.check(f"mapping: the {second} release gets a credential with the {first} one's",
                  got.stdout.strip() == text_of(token), got.stderr)
     again = run([program, "kubeconfig", *given, "-o", kubeconfig], folder, {})
-    checks.check(f"kubeconfig: the {second} release finds nothing to change in the {first} one's",
+    checks.check(f"kubeconfig: the {second} release changes nothing in the {first} one's",
                  again.returncode == 0 and before == os.stat(kubeconfig).st_ino,
                  made.stderr + again.stderr)
     examined = run([program, "lint", kubeconfig], folder, {})
-    checks.check(f"kubeconfig: the {second} release has no error for the {first} one's",
+    checks.check(f"kubeconfig: the {second} release's lint finds no error in the {first} one's",
                  examined.returncode == 0, examined.stdout + examined.stderr)
 
 

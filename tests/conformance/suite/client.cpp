@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// Half of what a plugin reads of a document: a case adds members of its own.
+// Half of a plugin's limits for a document, because cases add members.
 constexpr std::uintmax_t kLargestCluster = 64 * 1024;
 constexpr int kDeepestCluster = 16;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client of the suite: what it takes for a cluster, and what it sends.
+// The suite's client: which cluster files it accepts, and what it sends.
 #include "client.hpp"
 #include "rules.hpp"
 #include "sandbox.hpp"

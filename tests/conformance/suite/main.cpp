@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exec protocol, as any plugin binary must keep it.
+// Tests the exec protocol on any plugin binary.
 #include "client.hpp"
 #include "report.hpp"
 #include "rules.hpp"
@@ -54,7 +54,7 @@ struct Options {
   std::vector<const char*> others;  // doctest's, after the program's name
 };
 
-// The value of --NAME=VALUE or --NAME VALUE, for which `at` moves on. Nothing for another option.
+// The value of --NAME=VALUE or --NAME VALUE; the latter advances `at`. Nothing for another option.
 std::optional<std::string> value_of(std::string_view name, char** end, char**& at) {
   const std::string_view argument = *at;
   if (!argument.starts_with(name)) return std::nullopt;
@@ -95,7 +95,7 @@ Options parse(char** begin, char** end) {
   return options;
 }
 
-// Release binaries end without the destructors that would flush it.
+// Release binaries exit without the destructors that would flush it.
 int end_with(int status) { return std::cout.flush() ? status : kNotWritten; }
 
 int fail(const std::string& message) {
@@ -106,7 +106,7 @@ int fail(const std::string& message) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Inputs that others may write are refused, so what the tests write must not be.
+  // Plugins refuse inputs that others may write, so the tests' files must not be writable.
   umask(022);
   std::signal(SIGPIPE, SIG_IGN);
   // A process that loses its parent becomes a child of this one, so that tests can see whether it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a plugin may find itself: a hostile environment, any user, a working directory that is
-// gone.
+// Conditions in which a plugin may run: a hostile environment, any user, a deleted working
+// directory.
 #include "client.hpp"
 #include "file_watch.hpp"
 #include "rules.hpp"
@@ -85,7 +85,7 @@ std::vector<std::string> hostile_variables(FileWatch& watch, bool with_loader) {
   return variables;
 }
 
-// Another user's copy of the plugin, where that user can get at it.
+// A copy of the plugin that another user can execute.
 std::string copy_of_plugin(const Sandbox& sandbox, const std::string& path) {
   const std::string copy = sandbox.at("plugin");
   fs::copy_file(path, copy);
@@ -161,9 +161,9 @@ TEST_CASE("other processes of its user cannot look into it" * kOwnRules) {
   };
   Child child(command);
   const std::string own_name = process_status(getpid(), "Name");
-  // What belongs to a process that is not dumpable belongs to root. So does what belongs to one
-  // that has ended, and, for a moment, to one that has become another user and does not run the
-  // plugin yet.
+  // The files in /proc of a process that is not dumpable belong to root. So do those of a process
+  // that has ended and, for a moment, those of a process that has become another user and does not
+  // run the plugin yet.
   CHECK(wait_until([&] {
     if (process_status(child.pid(), "Name") == own_name) return false;
     struct stat status = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs that every client may send, and inputs that none should.
+// Inputs that a client may send, and inputs that no client should send.
 #include "client.hpp"
 #include "rules.hpp"
 #include "sandbox.hpp"
@@ -134,7 +134,7 @@ TEST_CASE("the document may come from a file or from standard input" * kOwnRules
   Command command = answered_command({"--exec-info", "-"});
   command.input = client_info(kV1Beta1, kServer);
   CHECK_SUCCESS(run(command), kV1Beta1);
-  // The flag is used, and the variable is not even read.
+  // The flag is used, and the variable is not read.
   command.environment.push_back("KUBERNETES_EXEC_INFO=garbage");
   CHECK_SUCCESS(run(command), kV1Beta1);
   CHECK_FAILURE(run(answered_command({"--exec-info=" + sandbox.at("none")})), 2,

@@ -25,7 +25,7 @@ Command waiting_plugin(const Pipe& never_ends, const std::string& timeout) {
   return command;
 }
 
-// Set up, and asleep in the read that never ends.
+// Whether the plugin is set up and sleeps in the read that never ends.
 bool is_waiting(pid_t pid) {
   return wait_until([pid] {
     // SIGALRM (14) has a handler once the deadline is armed.
@@ -99,7 +99,7 @@ TEST_CASE("SIGTERM, SIGINT and SIGHUP end it with nothing on stdout" * kOwnRules
       command.before_exec = [&never_ends, signal, is_held_by_parent] {
         replace_descriptor(0, never_ends.read_end());
         if (!is_held_by_parent) return;
-        // Ignored interrupts and hang-ups keep the meaning that "&" and nohup gave them.
+        // SIGINT and SIGHUP stay ignored if a shell's "&" or nohup ignored them.
         if (signal == SIGTERM) std::signal(signal, SIG_IGN);
         sigset_t set;
         sigemptyset(&set);

@@ -112,7 +112,7 @@ TEST_CASE("no message shows the credential or a secret of the input, whatever ha
     }
   }
   MESSAGE("runs that showed a secret: " << showed << " of " << failures + successes);
-  // Both ways were really gone.
+  // Runs succeeded, and runs failed.
   CHECK(successes > 0);
   if (!has_own_rules()) return;
   CHECK(failures > 40);

@@ -163,7 +163,7 @@ TEST_CASE("a stdout that does not block gets the whole answer once it is read") 
     fcntl(1, F_SETFL, O_NONBLOCK);
   };
   Child child(command);
-  // It must find the pipe full first: then it stays asleep, or has given up.
+  // It must find the pipe full first. Then it sleeps, or has exited.
   int asleep = 0;
   CHECK(wait_until([&] {
     const std::string state = process_status(child.pid(), "State");
@@ -184,8 +184,8 @@ TEST_CASE("a stdout that does not block gets the whole answer once it is read") 
   CHECK_RULE(parsed.problem.empty(), "the answer " + parsed.problem);
 }
 
-// UndefinedBehaviorSanitizer opens pipes to see whether memory is readable, and takes their
-// failure for its own finding: under it only what it leaves over can be checked.
+// UndefinedBehaviorSanitizer opens pipes to test whether memory is readable, and reports their
+// failure as a finding. Under it, only a limit with enough descriptors can be tested.
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::array<rlim_t, 1> kDescriptorLimits = {10};
 #else
@@ -204,9 +204,9 @@ TEST_CASE("few descriptors are enough, and too few are an error") {
     if (outcome.exit_code == 0 || count == 10) {
       CHECK_SUCCESS(outcome);
     } else if (outcome.exit_code == 127) {
-      CHECK(outcome.output.empty());  // the dynamic loader's end, before the program began
+      CHECK(outcome.output.empty());  // the dynamic loader failed before the program began
     } else {
-      // Of "open files" in glibc, and of "file descriptors" in musl.
+      // The message has "open files" with glibc, and "file descriptors" with musl.
       CHECK_FAILURE(outcome, outcome.exit_code, " file");
       CHECK_MESSAGE(outcome.exit_code >= 0, describe(outcome));
     }

@@ -40,8 +40,8 @@ void add_once(std::vector<std::string>& texts, std::string text) {
   if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
 }
 
-// The reason that a check of plugin_under_test.hpp gives stands before the plugin's own output,
-// which is not for a report. Of any other check the expression is shown, and no value.
+// A check of plugin_under_test.hpp gives its reason before the plugin's own output, which must not
+// be in a report. Of any other check the expression is shown, and no value.
 std::string observation_of(const doctest::AssertData& assertion) {
   const std::string expression = assertion.m_expr;
   if (expression.find("secret_in(") != std::string::npos) return "a secret is shown";
@@ -53,7 +53,7 @@ std::string observation_of(const doctest::AssertData& assertion) {
   return reason;
 }
 
-// With which of its inputs a case was at the time: "user := 1".
+// The inputs of the case at the time: "user := 1".
 std::string context() {
   const int count = doctest::IReporter::get_num_active_contexts();
   std::string all;

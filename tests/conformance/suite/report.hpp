@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the suite prints instead of a log (--report): the rule and the observation of each case, as
-// JSON or as Markdown. It never has what a plugin printed, which may be a credential.
+// JSON or as Markdown. It never has a plugin's output, which may be a credential.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case is a rule of, for a choice of cases (--rules) and for the report. A case without one
-// of these is a rule of the protocol.
+// The set of rules to which a case belongs, for --rules and for the report. A case without one of
+// these belongs to the protocol.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -9,7 +9,7 @@ namespace blackbox {
 
 inline constexpr const char* kProtocolSuite = "protocol";
 inline constexpr const char* kOwnSuite = "execcred";
-// For the suite itself: its own checks find something.
+// For the suite itself: tests of its own checks.
 inline constexpr const char* kSelfSuite = "suite";
 
 inline const doctest::test_suite kOwnRules(kOwnSuite);

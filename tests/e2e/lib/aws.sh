@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034
-# execcred-aws, its judges, and what stands for AWS: an STS behind every host's name, an instance
-# and a container's agent (peers/eks). Nothing outside this machine is asked.
+# execcred-aws, the programs that check it, and stand-ins for AWS (peers/eks): an STS for every host
+# name, an instance metadata service and a container credentials agent. No other machine is called.
 #
-#   aws_start      starts them; AWS has their files: ca.pem, requests, log
+#   aws_start      starts them; the folder AWS has their files: ca.pem, requests, log
 #
-# A check sets ENVIRONMENT, writes config and credentials where it wants them, and then
+# A check sets ENVIRONMENT, writes the files config and credentials, and then calls:
 #
 #   ours OPTION...      runs execcred-aws          theirs COMMAND...   runs botocore
-#   verify CLUSTER      gives ours's token to aws-iam-authenticator's verifier
-#   asked COMMAND...    prints the requests that a command made, a line each, without what may
-#                       differ from one run to the next
+#   verify CLUSTER      checks the token on stdin with aws-iam-authenticator's verifier
+#   asked COMMAND...    prints the requests that a command made, one per line, without the fields
+#                       that differ between runs
 #
-# scripts/e2e builds the judges: E2E_EKS, and E2E_BOTOCORE, which is botocore's Python.
+# scripts/e2e builds the checkers: E2E_EKS, and E2E_BOTOCORE, a Python that has botocore.
 
 AWS=$SUITE_DIR/aws
 AWS_KEYS=(AWS_ACCESS_KEY_ID=AKIDEXAMPLE
@@ -37,8 +37,8 @@ aws_start() {
     AWS_CONTAINER_AUTHORIZATION_TOKEN=pod-identity-token)
 }
 
-# in_aws COMMAND...: with the check's ENVIRONMENT, and none of this machine's. env takes the last
-# of two settings of one name.
+# in_aws COMMAND...: runs it with the check's ENVIRONMENT, and without this machine's environment.
+# If a name is set twice, env uses the last value.
 in_aws() {
   env -i HOME="$PWD" HTTPS_PROXY="http://$AWS_ADDRESS" AWS_CA_BUNDLE="$AWS/ca.pem" \
     AWS_EC2_METADATA_DISABLED=true AWS_DEFAULT_REGION=us-west-2 "${ENVIRONMENT[@]}" "$@"
@@ -47,33 +47,33 @@ in_aws() {
 ours() { in_aws "$EXECCRED_BIN/execcred-aws" --cluster-id="$CLUSTER" --cache-dir="$PWD/cache" "$@"; }
 theirs() { in_aws "$E2E_BOTOCORE" "$E2E_DIR/oracles/aws/oracle.py" "$@"; }
 
-# token_of_ours OPTION...: prints it.
+# token_of_ours OPTION...: prints the token that execcred-aws returns.
 token_of_ours() { ours "$@" | jq -er .status.token; }
 
-# url_of TOKEN: the request that it is.
+# url_of TOKEN: prints the presigned URL that the token encodes.
 url_of() {
   local text=${1#k8s-aws-v1.}
   text=$(tr -- '-_' '+/' <<<"$text")
   while [ $((${#text} % 4)) -ne 0 ]; do text+="="; done
   base64 -d <<<"$text"
 }
-# token_for URL: the other way round.
+# token_for URL: prints the token that encodes the URL.
 token_for() { printf 'k8s-aws-v1.%s\n' "$(printf %s "$1" | base64 -w 0 | tr -- '+/' '-_' | tr -d =)"; }
 
-# parameter NAME: of the URL on standard input, as it stands there.
+# parameter NAME: prints this query parameter of the URL on standard input, still percent-encoded.
 parameter() { sed 's/[?&]/\n/g' | sed -n "s/^$1=//p"; }
 
-# verify CLUSTER [PARTITION]: what the verifier says of the token on standard input.
+# verify CLUSTER [PARTITION]: prints the verifier's result for the token on standard input.
 verify() {
   env -i HTTPS_PROXY="http://$AWS_ADDRESS" SSL_CERT_FILE="$AWS/ca.pem" \
     "$E2E_EKS" verify "$1" "${2:-aws}"
 }
 
-# Without a newline at its end: botocore would send it along, and STS refuse it.
+# No newline at the end: botocore would send it too, and STS would refuse the token.
 web_identity() { printf %s "$("$E2E_EKS" mint "$AWS" system:serviceaccount:ns:sa sts.amazonaws.com 600)"; }
 
-# What of a request both must agree on. Clients sign what they please, and say who they are; the
-# rest is what AWS acts on.
+# The parts of a request that must be equal for both clients: those that AWS evaluates. Other
+# headers, such as User-Agent, may differ.
 # shellcheck disable=SC2016
 REQUEST_FILTER='
   def part(pattern): if . then (capture(pattern).x // null) else null end;
@@ -89,7 +89,7 @@ REQUEST_FILTER='
    lifetime: $headers["x-aws-ec2-metadata-token-ttl-seconds"],
    metadata_token: $headers["x-aws-ec2-metadata-token"]}'
 
-# A failed command has made its requests too.
+# The requests of a command that fails are printed too.
 asked() {
   local before
   before=$(wc -l <"$AWS/requests")
@@ -97,8 +97,9 @@ asked() {
   tail -n "+$((before + 1))" "$AWS/requests" | jq -cS "$REQUEST_FILTER"
 }
 
-# same_source: botocore and ours, with the check's files and ENVIRONMENT, make the same requests and
-# sign with the same key in the end. USED is its id, "a session" for one that STS gave, "" for none.
+# same_source: botocore and execcred-aws, with the check's files and ENVIRONMENT, must make the same
+# requests and sign with the same key. Sets USED to the key's ID, to "a session" if STS issued it, or
+# to "" if there is no key.
 same_source() {
   local signer
   rm -rf cache

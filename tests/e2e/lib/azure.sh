@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-azure and Microsoft's own clients, against one Entra and one set of metadata endpoints on
-# loopback that take nothing but what is right (peers/azure/server.py).
+# execcred-azure and Microsoft's own clients, against one Entra stand-in and one set of metadata
+# endpoints on loopback, which refuse every request that is not correct (peers/azure/server.py).
 #
-#   azure_start ACCOUNT    what it gives is a token of this ServiceAccount, which the cluster takes;
-#                          whom it believes is the same ServiceAccount's token for Entra
+#   azure_start ACCOUNT    starts the stand-in. It issues a token of this ServiceAccount, which the cluster
+#                          accepts. It trusts the same ServiceAccount's token for Entra's audience.
 #
-# leaves in CLOUD: the server's files, pki/ and federated, the projected token for Entra.
+# The folder CLOUD then has the server's files, pki/, and federated/, the projected token for Entra.
 
 # shellcheck source=tests/e2e/lib/cluster.sh
 . "$E2E_DIR/lib/cluster.sh"
@@ -19,10 +19,10 @@ AZURE_CLIENT=99999999-8888-7777-6666-555555555555
 AZURE_RESOURCE=/subscriptions/0/resourceGroups/rg/providers/Microsoft.ManagedIdentity/userAssignedIdentities/app
 AKS_SERVER=6dae42f8-4368-4678-94ff-3960e28e3630
 ENTRA_AUDIENCE=api://AzureADTokenExchange
-# Its characters are those that a shell or a header might change.
+# Contains the characters that a shell or a header might change.
 IDENTITY_PASSWORD='s3c+ret/of=the:platform'
 
-# They would be asked through a proxy of the environment.
+# Without these, requests to loopback would go through a proxy that the environment names.
 export NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
 
 azure_start() {
@@ -60,7 +60,7 @@ name_variables() {
   APP_SERVICE=(IDENTITY_ENDPOINT="$METADATA_URL/msi/token" IDENTITY_HEADER="$IDENTITY_PASSWORD")
 }
 
-# expect_identity NAME VALUE: the only identity that the metadata endpoints have from now on.
+# expect_identity NAME VALUE: from now on the metadata endpoints know only this identity.
 expect_identity() {
   jq --arg name "$1" --arg value "$2" '.selected = {($name): $value}' "$CLOUD/settings.json" >settings
   mv settings "$CLOUD/settings.json"
@@ -72,15 +72,16 @@ any_identity() {
 
 fail_next() { printf '%s\n' "$@" >"$CLOUD/failures"; } # STATUS...
 
-# token_requests: what was asked since the check began, one line of JSON each; msal's discovery is none.
+# token_requests: prints the token requests since the last forget_requests, one line of JSON each. msal's
+# discovery requests are left out.
 token_requests() {
   jq -c 'select(.path | endswith("/openid-configuration") | not)' "$CLOUD/requests"
 }
 last_request() { token_requests | tail -n 1 | jq -S 'del(.status)'; }
 forget_requests() { : >"$CLOUD/requests"; }
 
-# with_variables NAME=VALUE... -- COMMAND...: with these variables alone. Nobody may ask the metadata
-# service of the machine that tests.
+# with_variables NAME=VALUE... -- COMMAND...: runs it with only these variables. The metadata service of
+# this machine itself must never be called.
 with_variables() {
   local variables=()
   while [ "$1" != -- ]; do
@@ -91,7 +92,7 @@ with_variables() {
     AZURE_POD_IDENTITY_AUTHORITY_HOST=http://127.0.0.1:1 "${variables[@]}" "${@:2}"
 }
 
-# as_theirs and as_ours NAME=VALUE... -- ARGUMENT...: client.py, and execcred-azure without a cache.
+# as_theirs and as_ours NAME=VALUE... -- ARGUMENT...: run client.py, and execcred-azure without a cache.
 as_theirs() { azure_run "$E2E_AZURE" "$E2E_DIR/peers/azure/client.py" -- "$@"; }
 as_ours() { azure_run "$AZURE_PLUGIN" --no-cache -- "$@"; }
 azure_run() {
@@ -119,7 +120,7 @@ expect_our_token() {
   expect_json .status.token "$(cat "$CLOUD/token")"
 }
 
-# expect_refused STATUS TEXT...: no credential, one error line that holds each text.
+# expect_refused STATUS TEXT...: no credential, and one error line that contains each text.
 expect_refused() {
   local status=$1
   shift
@@ -128,8 +129,8 @@ expect_refused() {
   expect_error_line execcred-azure "$@"
 }
 
-# same_request NAME=VALUE... -- THEIR_ARGUMENT... -- OUR_ARGUMENT...: both are given a token, by
-# one request each: the same method, path, query, body and headers but for transport and telemetry.
+# same_request NAME=VALUE... -- THEIR_ARGUMENT... -- OUR_ARGUMENT...: both clients get a token with one
+# request each. Method, path, query, body and headers are equal, except transport and telemetry headers.
 same_request() {
   local variables=() theirs=() wanted
   while [ "$1" != -- ]; do
@@ -154,16 +155,16 @@ same_request() {
   expect_equal "our request" "$wanted" "$(last_request)"
 }
 
-# migrated COMMAND ENV ARGUMENT...: what execcred migrate makes of this user is served by the cluster.
+# migrated COMMAND ENV ARGUMENT...: the cluster accepts the user that execcred migrate makes of this one.
 migrated() {
   local command=$1 env=$2
   shift 2
-  # The peers' users have no CA file of their own: Entra's certificates are public ones.
+  # The other plugins' users name no CA file, because the real Entra has publicly trusted certificates.
   write_kubeconfig old "$(exec_config v1beta1 "$command" "$@" | jq --argjson env "$env" '.env = $env')"
   run "$EXECCRED_BIN/execcred" migrate old --plugin-dir="$EXECCRED_BIN" -o config
   expect_success
   expect_in stdout "1 user carried over"
-  # A migration that lost the variable would ask the metadata service of the machine that tests.
+  # Without this variable, a migration that lost the settings would call this machine's metadata service.
   run env EXECCRED_CA_FILE="$AZURE_CA" EXECCRED_CACHE_DIR="$PWD/cache" \
     AZURE_POD_IDENTITY_AUTHORITY_HOST=http://127.0.0.1:1 kubectl --kubeconfig config auth whoami -o json
   expect_success

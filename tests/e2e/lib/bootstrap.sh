@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-bootstrap in front of a real kube-apiserver, and who approves what it asks for. No controller
-# runs there, so the approver here signs too, with the cluster's CA. Sourced after suite.sh.
+# execcred-bootstrap with a real kube-apiserver, and an approver for its certificate signing requests. No
+# controller runs there, so the approver here also signs, with the cluster's CA. Sourced after suite.sh.
 #
-# A check sets INNER, the command of the plugin that gives the bootstrap credential, and BOOTSTRAPPER,
-# the user that this credential is to the cluster.
+# A check sets INNER, the command of the plugin that returns the bootstrap credential, and BOOTSTRAPPER,
+# the user as which the cluster authenticates this credential.
 
 # shellcheck source=tests/e2e/lib/static_secret.sh
 . "$E2E_DIR/lib/static_secret.sh"
@@ -20,13 +20,13 @@ TOKEN=(--via=token-request --service-account=fleet/controller)
 CERTIFICATE=(--via=csr --user=fleet-controller --group=fleet)
 REQUESTS=/apis/certificates.k8s.io/v1/certificatesigningrequests
 
-# bootstrap_rules USER...: the RBAC rules of config/bootstrap, for these bootstrap credentials.
+# bootstrap_rules USER...: applies the RBAC rules of config/bootstrap, for these bootstrap users.
 bootstrap_rules() {
   local example
   for example in token-request csr; do
     admin apply -f "$EXECCRED_ROOT/config/bootstrap/$example/rbac.yaml"
   done
-  # The two examples' bindings have one name: here both users may list namespaces.
+  # The bindings of the two examples have the same name. This one lets both users list namespaces.
   admin create clusterrolebinding bootstrap-e2e --clusterrole fleet-controller --group fleet \
     --serviceaccount fleet:controller
   [ "$#" -eq 0 ] || admin -n fleet create rolebinding bootstrap-e2e --role bootstrap-controller \
@@ -43,7 +43,7 @@ certificate_kubeconfig() {
     '{"client-certificate-data": $certificate, "client-key-data": $key}')"
 }
 
-# bootstrap_kubeconfig [USER]: it becomes the bootstrap credential, in a file.
+# bootstrap_kubeconfig [USER]: makes such a kubeconfig, in a file, the bootstrap credential.
 bootstrap_kubeconfig() {
   certificate_kubeconfig "$@" >stored.json
   chmod 600 stored.json
@@ -71,14 +71,14 @@ expect_refused_by_bootstrap() { # STATUS TEXT...
   expect_error_line execcred-bootstrap "${@:2}"
 }
 
-# exec_of ARGUMENT...: users[].user.exec. EXEC_ENV is a JSON array of variables.
+# exec_of ARGUMENT...: prints the JSON of users[].user.exec. EXEC_ENV is a JSON array of variables.
 exec_of() {
   exec_config v1 "$BOOTSTRAP" | jq --argjson arguments "$(arguments "$@")" \
     --argjson env "${EXEC_ENV:-[]}" '.args = $arguments | .env = $env'
 }
 
-# accepted_as USER ARGUMENT...: by kubectl, and by client-go for a ClusterProfile. CONFIG is what the
-# inner plugin is told of the cluster.
+# accepted_as USER ARGUMENT...: the cluster accepts kubectl, and client-go with a ClusterProfile, as this
+# user. CONFIG is the inner plugin's spec.cluster.config.
 accepted_as() {
   local user=$1 exec cluster
   shift
@@ -100,7 +100,8 @@ accepted_as() {
 
 # --- the approver
 
-# request_of NAME: request.csr and request.json, whose requester and subject are those that it knows.
+# request_of NAME: writes request.csr and request.json. Fails if requester or subject is not the expected
+# one.
 request_of() {
   admin get --raw "$REQUESTS/$1" >request.json
   jq -r .spec.request request.json | base64 -d >request.csr
@@ -109,7 +110,7 @@ request_of() {
       "subject=CN=fleet-controller,O=fleet" ]
 }
 
-# sign NAME [OPTION...]: the options are those of openssl x509, for another certificate than was asked.
+# sign NAME [OPTION...]: options of openssl x509 make a certificate that differs from the requested one.
 sign() {
   openssl x509 -req -in request.csr -CA "$E2E_CLUSTER/pki/ca.crt" -CAkey "$E2E_CLUSTER/pki/ca.key" \
     -days 1 -extfile <(echo extendedKeyUsage=clientAuth) "${@:2}" -out signed.crt 2>openssl.log
@@ -118,7 +119,7 @@ sign() {
   admin replace --raw "$REQUESTS/$1/status" -f with-certificate.json >/dev/null
 }
 
-# Those without a decision, and those that are approved and have no certificate.
+# Prints the requests without a decision, and the approved ones without a certificate.
 open_names() {
   admin get csr -o json |
     jq -r --arg user "$BOOTSTRAPPER" '.items[]
@@ -127,7 +128,7 @@ open_names() {
       | .metadata.name'
 }
 
-approve_all() { # [OPTION...]: sign's
+approve_all() { # [OPTION...]: those of sign
   local name
   while sleep 0.2; do
     for name in $(open_names); do
@@ -138,7 +139,7 @@ approve_all() { # [OPTION...]: sign's
   done
 }
 
-# Its end comes between the approval and the certificate.
+# Ends after the approval and before the certificate.
 approve_one() {
   local name
   while sleep 0.2; do
@@ -160,7 +161,7 @@ deny_all() {
   done
 }
 
-# approver [OPTION...]: works in a directory of its own until the check ends.
+# approver [OPTION...]: runs in its own directory, in the background, until the check ends.
 approver() { in_the_background approve_all "$@"; }
 in_the_background() {
   mkdir -p approver

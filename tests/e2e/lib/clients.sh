@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The clients besides client-go, and what a plugin sees of them. "ask CLIENT
-# QUESTION KUBECONFIG" is the same for each: kubectl, kubectl-old, javascript, python.
+# The clients other than client-go, and what they pass to a plugin. "ask CLIENT QUESTION KUBECONFIG"
+# works for each of them: kubectl, kubectl-old, javascript, python.
 
-# They would send requests to loopback through a proxy of the environment.
+# Without these, requests to loopback would go through a proxy that the environment names.
 export NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
 
-# An ES module finds packages by the directories above its own file.
+# An ES module looks for packages in node_modules of its own file's directory and of those above it.
 javascript_sources() {
   mkdir -p "$SUITE_DIR/javascript"
   cp "$E2E_DIR"/clients/javascript/*.mjs "$SUITE_DIR/javascript"
@@ -34,7 +34,7 @@ expect_answer() {
   case $1-$2 in
     javascript-whoami | python-whoami) expect_stdout "ok $(user_of "$3")" ;;
     *-whoami) expect_json .status.userInfo.username "$(user_of "$3")" ;;
-    # What separates the names is a space or, for kubectl, "namespace/".
+    # A space precedes each name or, with kubectl, "namespace/".
     *-namespaces) grep -qE "(^|[ /])$NAMESPACE( |$)" stdout || unexpected "the namespace $NAMESPACE" ;;
   esac
 }
@@ -50,7 +50,7 @@ recorded_plugin() {
   chmod 755 "$RECORDED"
 }
 
-# expect_exec_info FILTER VALUE: what jq finds in the recorded KUBERNETES_EXEC_INFO.
+# expect_exec_info FILTER VALUE: jq finds this value in the recorded KUBERNETES_EXEC_INFO.
 expect_exec_info() {
   local value
   value=$(jq -r "$1" exec-info) || unexpected "JSON in KUBERNETES_EXEC_INFO, not '$(cat exec-info)'"

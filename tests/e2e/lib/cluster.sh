@@ -7,7 +7,7 @@
 # leaves in DIR: server (its URL), pki/ (ca.crt, sa.key, ...), log/ and
 # admin.kubeconfig. cluster_stop ends all clusters that this process started.
 # No controller runs: nothing fills Secrets or finishes deleted namespaces.
-# A pki/ that is there already is used. CLUSTER_ISSUER=URL: of ServiceAccounts.
+# An existing pki/ is used. CLUSTER_ISSUER=URL sets the issuer of ServiceAccount tokens.
 
 CLUSTER_PIDS=()
 
@@ -18,7 +18,7 @@ certificate() {
   for extension in "${@:4}"; do
     extensions+=(-addext "$extension")
   done
-  # The empty configuration keeps out the machine's own openssl.cnf, whose defaults make CAs.
+  # The almost empty configuration replaces the machine's openssl.cnf, whose defaults make CA certificates.
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -sha256 -days 2 \
     -config <(printf '[req]\ndistinguished_name = dn\n[dn]\n') \
     -subj "$subject" "${signer[@]}" "${extensions[@]}" -keyout "$base.key" -out "$base.crt"
@@ -33,12 +33,12 @@ cluster_pki() {
     extendedKeyUsage=serverAuth subjectAltName=IP:127.0.0.1,DNS:localhost
   certificate "$pki" admin /O=system:masters/CN=admin basicConstraints=critical,CA:FALSE \
     extendedKeyUsage=clientAuth
-  # RSA, so that a shell can sign a token as well: openssl prints RS256 signatures as JWTs hold them.
+  # RSA, so that a shell script can sign tokens: openssl prints RS256 signatures in the form of JWTs.
   openssl genrsa -out "$pki/sa.key" 2048
 }
 
-# free_ports N: sets PORTS. They lie below the range that the kernel gives to
-# outgoing connections, and may still be taken before their use: retry then.
+# free_ports N: sets PORTS. They are below the range that the kernel uses for
+# outgoing connections. Another process may still take one first: then retry.
 free_ports() {
   local port
   PORTS=()
@@ -110,8 +110,8 @@ cluster_start() {
   fail "kube-apiserver did not become ready"
 }
 
-# stop_apiserver, restart_apiserver: of the cluster that was started last, whose directory is E2E_CLUSTER.
-# It may be another shell's child, so there is nothing to wait for but its port.
+# stop_apiserver, restart_apiserver: for the cluster that was started last, whose directory is E2E_CLUSTER.
+# The process may be another shell's child, which "wait" refuses: so this waits until its port is free.
 stop_apiserver() {
   kill -KILL "${CLUSTER_PIDS[@]: -1}"
   wait_until 30 port_is_free "${PORTS[2]}"
@@ -122,7 +122,7 @@ restart_apiserver() {
   wait_until 60 cluster_is_ready "$E2E_CLUSTER" || fail "$(tail -n 3 "$E2E_CLUSTER/log/kube-apiserver")"
 }
 
-# The state is thrown away, so nothing is gained by a slow, orderly stop.
+# SIGKILL, because the state is deleted anyway: an orderly stop would only take longer.
 cluster_stop() {
   [ "${#CLUSTER_PIDS[@]}" -gt 0 ] || return 0
   kill -KILL "${CLUSTER_PIDS[@]}" 2>/dev/null || true

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Runs a command and checks what it did. A check that fails shows the command,
-# its status and all of its output.
+# Runs a command and checks its result. A check that fails shows the command,
+# its exit status and all of its output.
 
 STATUS=
 COMMAND=()
@@ -33,19 +33,19 @@ expect_equal() { # WHAT WANTED ACTUAL
   [ "$2" = "$3" ] || unexpected "$1 to be '$2', not '$3'"
 }
 
-# expect_stdout TEXT: exactly this, but for the final newline.
+# expect_stdout TEXT: stdout is exactly this text, except the final newline.
 expect_stdout() { expect_equal "stdout" "$1" "$(cat stdout)"; }
 expect_no_stdout() { [ ! -s stdout ] || unexpected "an empty stdout"; }
 expect_silent_stderr() { [ ! -s stderr ] || unexpected "an empty stderr"; }
 
-# expect_json FILTER VALUE: what jq finds in stdout.
+# expect_json FILTER VALUE: jq finds this value in stdout.
 expect_json() {
   local value
   value=$(jq -r "$1" stdout) || unexpected "JSON on stdout"
   expect_equal "$1" "$2" "$value"
 }
 
-# expect_in FILE TEXT...: each text stands somewhere in the file.
+# expect_in FILE TEXT...: the file contains each text.
 expect_in() {
   local file=$1 text
   for text in "${@:2}"; do
@@ -53,7 +53,7 @@ expect_in() {
   done
 }
 
-# expect_error_line PROGRAM TEXT...: stderr has the program's one error line, which holds each text.
+# expect_error_line PROGRAM TEXT...: stderr has one error line of the program, which contains each text.
 expect_error_line() {
   local line text
   line=$(grep -E "^$1: error: " stderr) || unexpected "a line '$1: error: ...' on stderr"

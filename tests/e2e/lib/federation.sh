@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-oidc-federation, and what it is run with: identity providers over TLS on loopback, and a
-# cluster that trusts their tokens.
+# execcred-oidc-federation with identity providers over TLS on loopback, and a cluster that trusts
+# their tokens.
 #
-#   federation_start PROVIDER...     dex, oidc_provider, keycloak, or spire (spire.sh); another one whose
-#                                    start_PROVIDER adds what the API server needs to CLUSTER_FLAGS
+#   federation_start PROVIDER...     dex, oidc_provider, keycloak, or spire (spire.sh); or any name whose
+#                                    function start_PROVIDER adds API server flags to CLUSTER_FLAGS
 #
-# leaves in FEDERATION: pki/ (the providers' authority, ca.crt, and the clients' keys), log/, and
-# cluster/, which becomes the cluster of the suite's checks. Its ServiceAccounts have an issuer that
-# the providers trust in turn: ISSUER_URL, a static site. The providers' own are DEX_URL and so on.
+# The folder FEDERATION then has pki/ (the providers' CA, ca.crt, and the clients' keys), log/, and
+# cluster/, which becomes the cluster of the suite's checks. The issuer of its ServiceAccounts is
+# ISSUER_URL, a static site, which the providers trust. The providers' issuers are DEX_URL and so on.
 
 # shellcheck source=tests/e2e/lib/cluster.sh
 . "$E2E_DIR/lib/cluster.sh"
@@ -16,14 +16,14 @@
 FEDERATION=$SUITE_DIR/federation
 FEDERATION_PLUGIN=$EXECCRED_BIN/execcred-oidc-federation
 FEDERATION_CA=$FEDERATION/pki/ca.crt
-# The audience that the cluster takes from each provider.
+# The audience that the cluster accepts in each provider's tokens.
 # shellcheck disable=SC2034
 FEDERATED_AUDIENCE=k8s
 CLUSTER_FLAGS=()
-# Its characters are those that form-encoding changes.
+# Contains the characters that form-encoding changes.
 CLIENT_SECRET='s3c/ret+:% &='
 
-# They would be asked through a proxy of the environment.
+# Without these, requests to loopback would go through a proxy that the environment names.
 export NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
 
 federation_start() {
@@ -36,7 +36,7 @@ federation_start() {
   start_issuer
   for provider; do "start_$provider"; done
   authentication_config "$@" >"$FEDERATION/authentication.json"
-  # A cluster that is started again, for want of a port, must not end the providers.
+  # If a port is taken, cluster_start stops its processes and starts again. That must not stop the providers.
   local CLUSTER_PIDS=()
   CLUSTER_ISSUER=$ISSUER_URL cluster_start "$FEDERATION/cluster" \
     --authentication-config "$FEDERATION/authentication.json" "${CLUSTER_FLAGS[@]}"
@@ -63,11 +63,11 @@ federation_pki() {
   openssl genpkey -algorithm ED25519 -out "$pki/ed25519.key"
 }
 
-# answers URL: over TLS with the providers' authority.
+# answers URL: succeeds if the URL answers over TLS, verified with the providers' CA.
 answers() { curl -fsS --noproxy '*' --max-time 2 --cacert "$FEDERATION_CA" -o /dev/null "$1"; }
 
-# started NAME COMMAND...: waits for COMMAND; fails when the process NAME, which was started last,
-# has ended, or after STARTUP seconds.
+# started NAME COMMAND...: waits until COMMAND succeeds. Fails if the process NAME, which was started
+# last, has ended, or after STARTUP seconds.
 started() {
   local name=$1 pid=${CLUSTER_PIDS[-1]}
   shift
@@ -78,11 +78,11 @@ started() {
 }
 ready_or_dead() { "${@:2}" || ! kill -0 "$1"; }
 
-# node_server NAME FILE ARGUMENT...: one of idp/node; sets NODE_URL.
+# node_server NAME FILE ARGUMENT...: starts a server of idp/node and sets NODE_URL.
 node_server() {
   local name=$1 sources=$FEDERATION/node url_file=$FEDERATION/$1.url
   if [ ! -d "$sources" ]; then
-    # An ES module finds packages by the directories above its own file.
+    # An ES module looks for packages in node_modules of its own directory and of those above it.
     mkdir "$sources"
     cp "$E2E_DIR"/idp/node/*.mjs "$sources"
     ln -s "$E2E_OIDC_PROVIDER/node_modules" "$sources/node_modules"
@@ -104,7 +104,7 @@ start_oidc_provider() {
   OIDC_PROVIDER_URL=$NODE_URL
 }
 
-# oidc_provider_calls: the token requests so far.
+# oidc_provider_calls: prints the number of token requests so far.
 oidc_provider_calls() { grep -cE '^[0-9]{3} ' "$FEDERATION/log/oidc-provider" || true; }
 
 start_dex() {
@@ -122,8 +122,8 @@ start_dex() {
   fail "Dex did not become ready"
 }
 
-# For whom its token is, is a client that trusts the asking one: scope audience:server:client_id:k8s.
-# It trusts SPIRE where that was started before.
+# The audience of Dex's token is the client k8s, which trusts the client plugin; the scope is
+# audience:server:client_id:k8s. Dex trusts SPIRE too, if that was started before.
 dex_config() {
   jq -n --arg url "$DEX_URL" --arg metrics "${DEX_METRICS#http://}" --arg issuer "$ISSUER_URL" \
     --arg spire "${SPIRE_ISSUER:-}" --arg pki "$FEDERATION/pki" --arg secret "$CLIENT_SECRET" '
@@ -142,13 +142,14 @@ dex_config() {
           insecureSkipEmailVerified: true}}]}'
 }
 
-# dex_calls: the token requests so far.
+# dex_calls: prints the number of token requests so far.
 dex_calls() {
   curl -fsS --noproxy '*' --max-time 5 "$DEX_METRICS" |
     awk '/^http_requests_total\{.*handler="\/token"/ { sum += $2 } END { print sum + 0 }'
 }
 
-# authentication_config PROVIDER...: what the cluster trusts. ISSUED_AFTER=TIME: and since when.
+# authentication_config PROVIDER...: prints the cluster's AuthenticationConfiguration. With
+# ISSUED_AFTER=TIME the cluster refuses tokens that were issued earlier.
 authentication_config() {
   local issuers=() provider
   for provider; do
@@ -172,14 +173,14 @@ trusted_issuer() { # URL CLAIM PREFIX
     else {claimValidationRules: [{expression: "claims.iat > \($after)", message: "revoked"}]} end'
 }
 
-# allow_users USER...: they may list namespaces, as the suite's ServiceAccounts may.
+# allow_users USER...: lets them list namespaces, as the suite's ServiceAccounts may.
 allow_users() {
   admin create clusterrolebinding "$NAMESPACE-users" --clusterrole "$NAMESPACE-namespaces" \
     "${@/#/--user=}" >/dev/null
 }
 
-# write_clients ARGUMENT...: config, mapping.json and profile.json run the plugin with these, and
-# the variables of EXEC_ENV, a JSON array.
+# write_clients ARGUMENT...: writes config, mapping.json and profile.json, which run the plugin with
+# these arguments and the variables of EXEC_ENV, a JSON array.
 write_clients() {
   local exec
   exec=$(exec_config v1 "$FEDERATION_PLUGIN" "$@" |
@@ -189,12 +190,12 @@ write_clients() {
   write_profile profile.json spoke accessProviders
 }
 
-# use_plugin ARGUMENT...: the same, for our providers and with a cache of this check's own.
+# use_plugin ARGUMENT...: the same, with the providers' CA and a cache of this check's own.
 use_plugin() {
   write_clients --ca-file="$FEDERATION_CA" --cache-dir="$PWD/cache" "$@"
 }
 
-# expect_accepted USER: kubectl, client-go and execcred, with what write_clients wrote.
+# expect_accepted USER: the cluster accepts kubectl, client-go and execcred with the files of write_clients.
 expect_accepted() {
   run kubectl --kubeconfig config get namespaces -o name
   expect_success
@@ -223,7 +224,7 @@ expect_token() {
   expect_json '.status.token | type' string
 }
 
-# expect_refused STATUS TEXT...: no credential, one error line that holds each text.
+# expect_refused STATUS TEXT...: no credential, and one error line that contains each text.
 expect_refused() {
   local status=$1
   shift
@@ -232,5 +233,5 @@ expect_refused() {
   expect_error_line execcred-oidc-federation "$@"
 }
 
-# subject_token ACCOUNT [FLAG...]: projects a token of it to volume/token.
+# subject_token ACCOUNT [FLAG...]: projects a token of this ServiceAccount to volume/token.
 subject_token() { project_token volume "$(request_token "$@")"; }

@@ -6,14 +6,14 @@
 SERVER=$(cat "$E2E_CLUSTER/server")
 CA_FILE=$E2E_CLUSTER/pki/ca.crt
 SIGNING_KEY=$E2E_CLUSTER/pki/sa.key
-# The audience of the API server, and so of tokens that ask for none.
+# The API server's audience, which is also the audience of tokens that are requested without one.
 # shellcheck disable=SC2034
 AUDIENCE=https://kubernetes.default.svc
 PLUGIN=$EXECCRED_BIN/execcred-token-file
 
 admin() { timeout 60 kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" "$@"; }
 
-# use_namespace NAME: its ServiceAccounts may list namespaces, and nothing else.
+# use_namespace NAME: creates it. Its ServiceAccounts may only list namespaces.
 use_namespace() {
   NAMESPACE=$1
   admin create namespace "$NAMESPACE"
@@ -23,7 +23,7 @@ use_namespace() {
 } >/dev/null
 
 create_account() { admin -n "$NAMESPACE" create serviceaccount "$1" >/dev/null; }
-# request_token ACCOUNT [FLAG...]: prints one by TokenRequest.
+# request_token ACCOUNT [FLAG...]: prints a token of this ServiceAccount, from the TokenRequest API.
 request_token() { admin -n "$NAMESPACE" create token "$@"; }
 user_of() { echo "system:serviceaccount:$NAMESPACE:$1"; }
 
@@ -32,7 +32,7 @@ user_of() { echo "system:serviceaccount:$NAMESPACE:$1"; }
 project_token() {
   local volume=$1 payload previous
   mkdir -p "$volume"
-  # The kubelet's volumes are open and sticky, which is safe when root owns them.
+  # The kubelet's volumes are world-writable with the sticky bit, which is safe when root owns them.
   [ "$(id -u)" -ne 0 ] || chmod 1777 "$volume"
   previous=$(readlink "$volume/..data" || true)
   payload=$(mktemp -d "$volume/..$(date -u +%Y_%m_%d_%H_%M_%S).XXXXXXXXX")
@@ -77,13 +77,13 @@ sign_jwt() {
   printf '%s.%s' "$signed" "$(printf %s "$signed" | openssl dgst -sha256 -sign "$1" -binary | base64url)"
 }
 
-# forged_token TOKEN: the same claims under the signature of another key.
+# forged_token TOKEN: the same claims, signed with another key.
 forged_token() {
   [ -e forger.key ] || openssl genrsa -out forger.key 2048
   sign_jwt forger.key "$(jwt_claims "$1")"
 }
 
-# expired_token TOKEN: the same claims, rightly signed, but ten minutes past their end.
+# expired_token TOKEN: the same claims with the right signature, but expired ten minutes ago.
 expired_token() {
   sign_jwt "$SIGNING_KEY" "$(jwt_claims "$1" |
     jq -c --argjson now "$(date +%s)" '.iat = $now - 4200 | .nbf = .iat | .exp = $now - 600')"
@@ -108,8 +108,8 @@ exec_config() {
       interactiveMode: "Never", provideClusterInfo: true}' --args -- "$@"
 }
 
-# cluster_json [CONFIG]: prints a kubeconfig v1 Cluster, as ClusterProfiles hold
-# it too; CONFIG (JSON) becomes the plugin's spec.cluster.config.
+# cluster_json [CONFIG]: prints a Cluster of the kubeconfig v1 format, which ClusterProfiles
+# use too. CONFIG (JSON) becomes the plugin's spec.cluster.config.
 # shellcheck disable=SC2120
 cluster_json() {
   jq -n --arg server "$SERVER" --arg ca "$(base64 -w0 "$CA_FILE")" --argjson config "${1:-null}" '
@@ -150,7 +150,7 @@ write_profile() {
                    {name: "token-file", cluster: $cluster}]}}' >"$1"
 }
 
-# The ClusterProfiles of a version: without one kubectl takes the newest, which drops fields.
+# The resource name with a version. Without a version kubectl uses the newest one, which drops fields.
 profiles_of() { echo "clusterprofiles.$1.multicluster.x-k8s.io"; }
 
 # store_profile FILE: creates it in the API server, status included.
@@ -159,7 +159,7 @@ store_profile() {
   name=$(jq -r .metadata.name "$1")
   version=$(jq -r '.apiVersion | split("/")[1]' "$1")
   admin create -f "$1" >/dev/null
-  # A status in the body of a create is dropped: the subresource has its own door.
+  # The API server drops the status of a create request. It must be written to the status subresource.
   admin -n "$NAMESPACE" patch "$(profiles_of "$version")" "$name" --subresource status --type merge \
     --patch "$(jq -c '{status}' "$1")" >/dev/null
 }

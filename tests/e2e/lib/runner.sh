@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Starts the cluster, runs the suites side by side, and counts what they print.
+# Starts the cluster, runs the suites in parallel, and counts the results that they print.
 
 SUITE_TIMEOUT=600
 
@@ -17,7 +17,7 @@ prepare_parts() {
   build_parts
 }
 
-# Sets SUITES to the files of the named suites, or of all.
+# Sets SUITES to the files of the named suites, or of all suites.
 choose_suites() {
   local name file
   mapfile -t SUITES < <(suite_files)
@@ -26,7 +26,7 @@ choose_suites() {
   for name in "$@"; do
     file=$(suite_files | grep -E "/[0-9]+-$name\.sh$") || fail "no suite '$name'; try: $(suite_names | xargs)"
     SUITES+=("$file")
-    # The suite that is skipped unless it is requested.
+    # This suite is skipped unless it is requested by name.
     [ "$name" != oidc-keycloak ] || export EXECCRED_E2E_KEYCLOAK=1
   done
 }
@@ -81,7 +81,7 @@ clean_up() {
   rm -rf "$E2E_RUN"
 }
 
-# All at once: they mostly wait for each other's server, each in a namespace of its own.
+# Starts all of them at once, each with a namespace of its own: they spend most time waiting for servers.
 start_suites() {
   local file
   SUITE_PIDS=()
@@ -91,14 +91,14 @@ start_suites() {
   done
 }
 
-# run_suite FILE OUTPUT: the status is kept in a file, for bash may have forgotten it when it is asked.
+# run_suite FILE OUTPUT: keeps the exit status in a file, because bash may no longer have it later.
 run_suite() {
   local status=0
   timeout --kill-after 10 "$SUITE_TIMEOUT" bash "$1" >"$2.out" 2>&1 || status=$?
   echo "$status" >"$2.status"
 }
 
-# Prints each suite's lines as soon as it and those before it are done, then the sum.
+# Prints each suite's lines as soon as it and those before it have ended, then the totals.
 report_suites() {
   local i name output status passed=0 failed=0 skipped=0
   for i in "${!SUITES[@]}"; do

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded, it shifts a program's clock by CLOCK_AHEAD seconds. Monotonic times stay as they are.
-// libfaketime looks at its variable when the time is asked for, and plugins have emptied their
-// environment by then; this reads it before main.
+// A preloaded library that shifts a program's clock by CLOCK_AHEAD seconds, but not its monotonic
+// clock. It reads the variable before main. libfaketime reads its variable at the first request for
+// the time, and plugins have emptied their environment by then.
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/syscall.h>

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-spiffe with a SPIRE of the suite's own (spire.sh), and a cluster that trusts it by
+# execcred-spiffe with the suite's own SPIRE (spire.sh), and a cluster that trusts it with the files of
 # config/spiffe.
 #
-#   spiffe_cluster              becomes the cluster of the suite's checks. It takes JWT-SVIDs of
-#                               SPIRE_ISSUER for AUDIENCE and for its own URL, and certificates of
-#                               SPIRE_ROOT
+#   spiffe_cluster              starts the cluster for the suite's checks. It accepts JWT-SVIDs of
+#                               SPIRE_ISSUER for AUDIENCE and for its own URL, and certificates that
+#                               SPIRE_ROOT has issued
 #
 # A check runs the plugin as one of the suite's workloads.
 
@@ -16,7 +16,7 @@ SPIFFE_EXAMPLES=$EXECCRED_ROOT/config/spiffe
 AUDIENCE=k8s
 
 spiffe_cluster() {
-  # A cluster that is started again, for want of a port, must not end SPIRE.
+  # If a port is taken, cluster_start stops its processes and starts again. That must not stop SPIRE.
   local CLUSTER_PIDS=() dir=$SPIRE/cluster
   mkdir -p "$dir/log"
   cluster_pki "$dir/pki" 2>"$dir/log/openssl" || fail "openssl: $(tail -n 3 "$dir/log/openssl")"
@@ -28,12 +28,12 @@ spiffe_cluster() {
   SERVER=$(cat "$E2E_CLUSTER/server")
   # shellcheck disable=SC2034
   CA_FILE=$E2E_CLUSTER/pki/ca.crt
-  # Only now its URL is known. The API server sees that the file has changed.
+  # The URL is known only now. The API server reads the file again when it changes.
   trusting "$AUDIENCE" "$SERVER" >"$dir/new.yaml"
   mv "$dir/new.yaml" "$dir/authentication.yaml"
 }
 
-# trusting AUDIENCE...: the example, for these.
+# trusting AUDIENCE...: prints the example's authentication.yaml with these audiences.
 trusting() {
   local audience audiences='' authority
   for audience; do audiences+="\\n        - $audience"; done
@@ -42,10 +42,10 @@ trusting() {
     -e '/^ +- https:\/\/spoke-1\./d' -e "s|^( +audiences:)|\1$audiences|" \
     "$SPIFFE_EXAMPLES/jwt/authentication.yaml"
 }
-# The text of a file as a string that sed can insert.
+# as_json FILE: prints its text as a JSON string that sed can insert.
 as_json() { jq -Rs . "$1" | sed 's/[\\&|]/\\&/g'; }
 
-# expect_trust WORKLOAD: until then the cluster may not have read what it trusts, or the keys.
+# expect_trust WORKLOAD: waits until the cluster has read its configuration and SPIRE's keys.
 expect_trust() {
   wait_until 90 accepts_token_of "$@" || fail "the cluster does not trust SPIRE"
 }
@@ -59,7 +59,7 @@ accepts_token_of() {
 # ask WORKLOAD ARGUMENT...: runs the plugin by itself.
 ask() { run "$(workload "$1")" "${@:2}"; }
 
-# ask_for CONFIG WORKLOAD ARGUMENT...: with the cluster that a ClusterProfile told of.
+# ask_for CONFIG WORKLOAD ARGUMENT...: the same, with spec.cluster of a ClusterProfile with this config.
 ask_for() {
   local info
   info=$(jq -cn --argjson config "$1" --arg server "$SERVER" '{
@@ -68,7 +68,7 @@ ask_for() {
   KUBERNETES_EXEC_INFO=$info run "$(workload "$2")" "${@:3}"
 }
 
-# write_clients WORKLOAD ARGUMENT...: config, mapping.json and profile.json run it with these.
+# write_clients WORKLOAD ARGUMENT...: writes config, mapping.json and profile.json, which run it.
 write_clients() {
   local exec
   exec=$(exec_config v1 "$(workload "$1")" "${@:2}")
@@ -77,7 +77,7 @@ write_clients() {
   write_profile profile.json spoke accessProviders
 }
 
-# expect_user NAME: to kubectl, client-go and execcred, with what write_clients wrote.
+# expect_user NAME: the cluster accepts kubectl, client-go and execcred as this user.
 expect_user() {
   run kubectl --kubeconfig config auth whoami -o json
   expect_success
@@ -95,7 +95,7 @@ expect_client_go() {
   expect_silent_stderr
 }
 
-# fill_in EXAMPLE WORKLOAD: its files here; what differs between machines is replaced.
+# fill_in EXAMPLE WORKLOAD: copies the example's files here, with this machine's paths and server.
 fill_in() {
   jq --arg plugin "$(workload "$2")" --arg socket "$SPIFFE_ENDPOINT_SOCKET" --arg server "$SERVER" '
     .providers[].execConfig |= (.command = $plugin
@@ -117,13 +117,13 @@ expect_identity() {
   expect_equal "the identity" "$SPIRE_DOMAIN/$1" "$(jq -r .sub claims)"
 }
 
-# validate TOKEN: the agent, who knows the keys, judges it.
+# validate TOKEN: lets the agent, which has the keys, check it.
 validate() {
   run "$E2E_SPIRE/spire-agent" api validate jwt -socketPath "$SPIRE_SOCKET" -audience "$AUDIENCE" \
     -svid "$1"
 }
 
-# expect_refused STATUS TEXT...: no credential, one error line that holds each text, and a hint.
+# expect_refused STATUS TEXT...: no credential, one error line that contains each text, and a hint.
 expect_refused() {
   local status=$1
   shift
@@ -133,7 +133,7 @@ expect_refused() {
   expect_in stderr "  hint: "
 }
 
-# example_entries WORKLOAD: the entries of config/spiffe, for this workload.
+# example_entries WORKLOAD: creates the entries of config/spiffe for this workload.
 example_entries() {
   jq --arg parent "$SPIRE_DOMAIN/node" --arg path "path:$(workload "$1")" '
     .entries[] |= (.parent_id = $parent | .selectors = [{type: "unix", value: $path}])' \
@@ -142,7 +142,7 @@ example_entries() {
     fail "$(cat "$SPIRE/log/entry")"
 }
 
-# kubectl_by_example: what kubectl is with the example's files, by a kubeconfig of execcred.
+# kubectl_by_example: runs kubectl auth whoami with the kubeconfig that execcred makes of the example.
 kubectl_by_example() {
   run "$EXECCRED_BIN/execcred" kubeconfig -m mapping.json -f profile.yaml -o config
   expect_success

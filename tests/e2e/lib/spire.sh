@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034
-# SPIRE on this machine: a server, an agent, and the server's keys over TLS as an OpenID Connect
-# issuer. What an agent's entries tell processes apart by is the path of their program, so copies of
-# the plugin are different workloads.
+# SPIRE on this machine: a server, an agent, and an OpenID Connect issuer, which publishes the server's
+# keys over TLS. The registration entries select a process by the path of its program. So copies of the
+# plugin are different workloads.
 #
 #   spire_start                 the server and the issuer: SPIRE_ISSUER
-#   workload NAME               a copy of the plugin, which has no entry; prints its path
+#   workload NAME               makes a copy of the plugin, without an entry; prints its path
 #   entry ID NAME FLAG...       gives the workload NAME the identity SPIRE_DOMAIN/ID
-#   spire_agent_start           the agent, which has the entries so far; SPIFFE_ENDPOINT_SOCKET
-#   spire_up                    starts those of them that do not run
+#   spire_agent_start           the agent with the entries so far: SPIFFE_ENDPOINT_SOCKET
+#   spire_up                    starts those of the three that do not run
 #
-# Set SPIRE_UPSTREAM=1 for a CA below another one: SPIRE_ROOT is the certificate of the upper one in
-# any case. What is created or removed later reaches the agent within a second or so.
+# With SPIRE_UPSTREAM=1, SPIRE's CA is an intermediate CA. SPIRE_ROOT is always the root certificate.
+# Entries that are created or removed later reach the agent within about a second.
 
 # shellcheck source=tests/e2e/lib/cluster.sh
 . "$E2E_DIR/lib/cluster.sh"
 
 SPIRE=$SUITE_DIR/spire
-# Of the issuer. A pki that is there already is used: ca.crt, server.crt, server.key.
+# The issuer's PKI: ca.crt, server.crt, server.key. An existing one is used.
 SPIRE_PKI=$SPIRE/pki
 SPIRE_DOMAIN=spiffe://example.org
 SPIRE_ROOT=$SPIRE/root.crt
-# Other users reach it, but for what is the server's; the path of a socket has at most 107 bytes.
+# Other users can open this directory, except the part of the server. It is in /tmp, because a socket's
+# path has at most 107 bytes.
 SPIRE_OPEN=$(mktemp -d /tmp/spire.XXXXXX)
 trap 'rm -rf "$SPIRE_OPEN"' EXIT
 chmod 755 "$SPIRE_OPEN"
@@ -30,7 +31,7 @@ SPIRE_SOCKET=$SPIRE_OPEN/agent/agent.sock
 SPIRE_SERVER_SOCKET=$SPIRE_OPEN/server/server.sock
 export SPIFFE_ENDPOINT_SOCKET=unix://$SPIRE_SOCKET
 
-# They would be asked through a proxy of the environment.
+# Without these, requests to loopback would go through a proxy that the environment names.
 export NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
 
 spire_server() { "$E2E_SPIRE/spire-server" "$@" -socketPath "$SPIRE_SERVER_SOCKET"; }
@@ -49,7 +50,7 @@ spire_pki() {
     keyUsage=critical,keyCertSign,cRLSign
 }
 
-# The keys and entries outlive the server, as they do in production.
+# The keys and entries are kept on disk when the server ends, as in production.
 server_config() {
   cat <<END
 server {
@@ -126,7 +127,7 @@ plugins {
 END
 }
 
-# spire_process NAME COMMAND...: one of ours. A check's process ends with the check.
+# spire_process NAME COMMAND...: starts one of them. A process that a check starts ends with the check.
 spire_process() {
   background "$SPIRE/log/$1" "${@:2}"
   echo "${CLUSTER_PIDS[-1]} $BASHPID" >"$SPIRE/$1.pid"
@@ -135,14 +136,14 @@ pid_of() { cut -d' ' -f1 "$SPIRE/$1.pid"; }
 alive() { [ -e "$SPIRE/$1.pid" ] && kill -0 "$(pid_of "$1")" 2>/dev/null; }
 dead() { ! alive "$1"; }
 
-# ready NAME COMMAND...: waits for the command, as long as the process lives.
+# ready NAME COMMAND...: waits until the command succeeds or the process NAME has ended.
 ready() {
   wait_until 60 true_or_dead "$@" || true
   "${@:2}" >/dev/null 2>&1
 }
 true_or_dead() { "${@:2}" || dead "$1"; }
 
-# stop NAME: an orderly end.
+# stop NAME: ends it with SIGTERM, and after 20 s with SIGKILL.
 stop() {
   alive "$1" || return 0
   kill "$(pid_of "$1")"
@@ -189,10 +190,10 @@ issuer_start() {
   ready issuer issuer_answers
 }
 
-# The trust domain's authorities.
+# Prints the CA certificates of the trust domain.
 bundle() { spire_server bundle show; }
 
-# The agent keeps its key and certificate, so only its first start needs a token.
+# The agent keeps its key and certificate on disk, so only its first start needs a join token.
 spire_agent_start() {
   local token=()
   if [ ! -e "$SPIRE/agent.conf" ]; then
@@ -211,7 +212,7 @@ spire_up() {
   is_ours issuer || issuer_start
   is_ours agent || spire_agent_start
 }
-# One that an earlier check started is ending with it.
+# A process that an earlier check started is about to end: this waits for its end.
 is_ours() {
   local pid starter
   alive "$1" && read -r pid starter <"$SPIRE/$1.pid" || return
@@ -238,7 +239,7 @@ entry() {
   shift 2
   registered "$id" -selector "$(selector "$workload")" "$@"
 }
-# registered ID FLAG...: an entry with other selectors.
+# registered ID FLAG...: creates an entry with these selectors.
 registered() {
   spire_server entry create -entryID "$1" -parentID "$SPIRE_DOMAIN/node" \
     -spiffeID "$SPIRE_DOMAIN/$1" "${@:2}" >"$SPIRE/log/entry" || fail "$(cat "$SPIRE/log/entry")"

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-static-secret and the hub that it asks: an identity of its own, the
-# examples of config/static-secret with what differs between machines filled in,
-# and runs of the plugin as a client runs it.
+# execcred-static-secret and its hub: an identity for the hub, the examples of
+# config/static-secret with this machine's values, and runs of the plugin as
+# a client runs it.
 
 # shellcheck source=tests/e2e/lib/cluster.sh
 . "$E2E_DIR/lib/cluster.sh"
 
 STATIC_SECRET=$EXECCRED_BIN/execcred-static-secret
 EXAMPLES=$EXECCRED_ROOT/config/static-secret
-# The user in the certificates of client_certificate.
+# The user in certificates that client_certificate makes.
 CERTIFICATE_USER=fleet-member
-# What an example's files hold in place of it.
+# Replaces the CA in an example's files.
 CA_DATA=$(base64 -w0 "$CA_FILE")
 
-# client_certificate DIR [EXTENSION...]: DIR/client.{crt,key}, which the API server takes.
+# client_certificate DIR [EXTENSION...]: makes DIR/client.{crt,key}, which the API server accepts.
 client_certificate() {
   mkdir -p "$1"
   ln -sf "$E2E_CLUSTER"/pki/ca.{crt,key} "$1"
@@ -36,14 +36,14 @@ kubeconfig_json() {
 
 token_user() { jq -n --arg token "$1" '{token: $token}'; }
 
-# hub_kubeconfig FILE NAMESPACE ACCOUNT [CLUSTER_FIELDS]: the ServiceAccount's own, whose context
-# has its namespace, as a pod has.
+# hub_kubeconfig FILE NAMESPACE ACCOUNT [CLUSTER_FIELDS]: writes a kubeconfig of this ServiceAccount. Its
+# context has the ServiceAccount's namespace, like a pod.
 hub_kubeconfig() {
   kubeconfig_json "$(token_user "$(admin -n "$2" create token "$3")")" "${4:-{\}}" "$2" >"$1"
 }
 
-# allow ACCOUNT VERB [NAME...]: it may do that with the Secrets of the suite's namespace, or with
-# those of these names. OF_NAMESPACE=NS: with those of another namespace.
+# allow ACCOUNT VERB [NAME...]: allows this verb on all Secrets of the suite's namespace, or on those with
+# these names. OF_NAMESPACE=NS chooses another namespace.
 allow() {
   local account=$1 verb=$2 namespace=${OF_NAMESPACE:-$NAMESPACE} names=()
   shift 2
@@ -68,8 +68,8 @@ exec_info() {
            interactive: false}}'
 }
 
-# ask_plugin CONFIG ARGUMENT...: runs the plugin with the hub of the file hub.json. CLUSTER (JSON)
-# adds to the cluster that the client tells of.
+# ask_plugin CONFIG ARGUMENT...: runs the plugin with the hub of the file hub.json. The fields of CLUSTER
+# (JSON) are added to spec.cluster.
 ask_plugin() {
   KUBERNETES_EXEC_INFO=$(exec_info "$1" "${CLUSTER:-{\}}") KUBECONFIG=$PWD/hub.json \
     run "$STATIC_SECRET" "${@:2}"
@@ -81,7 +81,7 @@ expect_token() { # TOKEN
   expect_json .status.token "$1"
 }
 
-# expect_refused STATUS TEXT...: no credential, one error line that holds each text.
+# expect_refused STATUS TEXT...: no credential, and one error line that contains each text.
 expect_refused() {
   local status=$1
   shift
@@ -92,11 +92,11 @@ expect_refused() {
 
 # --- the examples
 
-# indented FILE: its lines as they stand in a manifest's block.
+# indented FILE: prints its lines, indented for a block in a manifest.
 indented() { sed 's/^/    /' "$1"; }
 
-# fill_in EXAMPLE TOKEN: copies its files here; what differs between machines is replaced: the
-# server and its CA, the credentials, where the plugin is, and the hub. Needs client/client.crt.
+# fill_in EXAMPLE TOKEN: copies its files here, and replaces what differs between machines: the
+# server and its CA, the credentials, the plugin's path, and the hub. Needs client/client.crt.
 fill_in() {
   local example=$1 token=$2 file
   cp "$EXAMPLES/$example"/* .
@@ -116,7 +116,7 @@ fill_in() {
   fill_in_mapping
 }
 
-# fill_in_block FILE PLACEHOLDER PEM_FILE: a placeholder that is a line of its own.
+# fill_in_block FILE PLACEHOLDER PEM_FILE: replaces a placeholder that is a whole line.
 fill_in_block() {
   grep -qE "^ +$2\$" "$1" || return 0
   indented "$3" >block
@@ -134,12 +134,13 @@ fill_in_mapping() {
   mv filled.json mapping.json
 }
 
-# objects FILE...: the JSON of each object in these manifests.
+# objects FILE...: prints the JSON of each object in these manifests.
 objects() {
   admin create --dry-run=client -o json "${@/#/--filename=}" | jq -c '(.items // [.])[]'
 }
 
-# apply_example: its manifests, in their namespaces; the ServiceAccount becomes the hub's identity.
+# apply_example: applies the manifests, in their namespaces. hub.json then has the example's
+# ServiceAccount.
 apply_example() {
   local manifest namespace account manifests=()
   [ ! -e secret.yaml ] || manifests+=(secret.yaml)
@@ -154,11 +155,11 @@ apply_example() {
   read -r namespace account < <(jq -r \
     'select(.kind == "ServiceAccount").metadata | .namespace + " " + .name' rbac.json)
   hub_kubeconfig hub.json "$namespace" "$account"
-  # The authorizer learns of a RoleBinding a moment after it was stored.
+  # The authorizer reads a RoleBinding a moment after it was stored.
   wait_until 30 the_role_is_known
 } >/dev/null
 
-# Asks the hub, as the example's identity, for the first thing that its Role allows.
+# Checks, with the example's identity, whether the hub allows the first rule of its Role.
 the_role_is_known() {
   local namespace verb secret
   read -r namespace verb secret < <(jq -r 'select(.kind == "Role") | .metadata.namespace + " " +
@@ -167,7 +168,7 @@ the_role_is_known() {
   timeout 20 kubectl --kubeconfig hub.json auth can-i -q -n "$namespace" "$verb" "$secret"
 }
 
-# remove_example EXAMPLE: so that no other example can live on its permissions.
+# remove_example EXAMPLE: so that no other example uses its permissions.
 remove_example() {
   local manifest
   for manifest in "$EXAMPLES/$1"/{secret,rbac}.yaml; do

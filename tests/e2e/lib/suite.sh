@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What a suite is made of. A suite is a script in suites/ that sources this
-# file, defines its checks as functions and runs each under a sentence:
+# The functions of every suite. A suite is a script in suites/ that sources this
+# file, defines its checks as functions, and gives each one a title:
 #
 #   check "kubectl is accepted, v1" kubectl_is_accepted v1
 #
-# A check runs in a shell and a directory of its own; the first command that
-# fails fails it, and what it printed is shown. scripts/e2e starts the suites,
-# gives them a cluster (E2E_CLUSTER), a directory (E2E_RUN) and our programs
-# (EXECCRED_BIN), and counts the lines "ok", "not ok" and "skip".
+# A check runs in its own shell and its own directory. It fails at the first command that
+# fails, and then its output is shown. scripts/e2e starts the suites, gives them a cluster
+# (E2E_CLUSTER), a directory (E2E_RUN) and execcred's programs (EXECCRED_BIN), and counts the
+# lines "ok", "not ok" and "skip".
 set -euo pipefail
 
 E2E_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -22,7 +22,7 @@ E2E_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 SUITE=$(basename "$0" .sh)
 SUITE=${SUITE#[0-9][0-9]-}
 SUITE_DIR=$(mktemp -d "$E2E_RUN/$SUITE.XXXXXX")
-# kubectl keeps its discovery cache and reads its preferences there.
+# kubectl keeps its discovery cache in HOME and reads its preferences from there.
 export HOME=$SUITE_DIR
 unset KUBECONFIG "${!EXECCRED_ALLOW_@}"
 
@@ -31,7 +31,7 @@ check() {
   local sentence=$1 directory status
   shift
   directory=$(mktemp -d "$SUITE_DIR/check.XXXXXX")
-  # No "if": bash ignores "set -e" in all that a condition calls.
+  # Not in an "if": bash ignores "set -e" in everything that a condition calls.
   set +e
   (
     set -eE
@@ -50,7 +50,7 @@ check() {
   fi
 }
 
-# skip SENTENCE REASON: for what this machine cannot check.
+# skip SENTENCE REASON: reports a check that this machine cannot run.
 skip() { echo "skip $SUITE: $1 ($2)"; }
 
 stop_background_jobs() {

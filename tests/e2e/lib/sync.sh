@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # A cluster for a suite of execcred sync: a real kube-apiserver and etcd, ClusterProfiles in the
-# namespace fleet, Secrets in TO, and the rights of config/sync. The provider of each ClusterProfile
-# is a program that has the API server issue a token. Sourced, after suite.sh.
+# namespace fleet, Secrets in the namespace TO, and the RBAC rules of config/sync. The plugin of each
+# ClusterProfile is a script that requests a token from the API server. Sourced, after suite.sh.
 
 # shellcheck source=tests/e2e/lib/static_secret.sh
 . "$E2E_DIR/lib/static_secret.sh"
@@ -10,7 +10,7 @@
 trap cluster_stop EXIT
 E2E_CLUSTER=$SUITE_DIR/cluster
 cluster_start "$E2E_CLUSTER"
-# Of this cluster, not of the one that all suites share.
+# Sourced again, for this cluster instead of the one that all suites share.
 # shellcheck source=tests/e2e/lib/fixtures.sh
 . "$E2E_DIR/lib/fixtures.sh"
 # shellcheck disable=SC2034
@@ -20,7 +20,7 @@ EXECCRED=$EXECCRED_BIN/execcred
 CONFIG=$EXECCRED_ROOT/config/sync
 TO=fleet-credentials
 
-# The provider: a token that the API server issues at each run, for so many seconds.
+# The provider. Each run returns a new token from the API server; the file lifetime has its seconds.
 make_provider() {
   cat >"$SUITE_DIR/issue" <<END
 #!/bin/sh
@@ -37,7 +37,7 @@ END
   write_mapping "$SUITE_DIR/mapping.json" "$(exec_config v1 "$SUITE_DIR/issue")"
 }
 
-# sync_kubeconfig: sync.json, whose user is the declared ServiceAccount.
+# sync_kubeconfig: writes sync.json, with the ServiceAccount of config/sync.
 sync_kubeconfig() {
   local token
   token=$(admin -n execcred-sync create token execcred-sync)
@@ -45,7 +45,7 @@ sync_kubeconfig() {
   chmod 600 "$SUITE_DIR/sync.json"
 }
 
-# once ARGUMENT...: one round with the Deployment's rights.
+# once ARGUMENT...: runs execcred sync --once with the Deployment's RBAC rules.
 once() {
   run "$EXECCRED" sync -m "$SUITE_DIR/mapping.json" --from-hub -n fleet --kubeconfig "$SUITE_DIR/sync.json" \
     --secret-namespace="$TO" --once "$@"
@@ -65,7 +65,7 @@ is_there() { admin -n "$TO" get secret "$1" >/dev/null 2>&1; }
 is_gone() { ! is_there "$1"; }
 changed_from() { [ -n "$(value_of "$1" "$2")" ] && [ "$(value_of "$1" "$2")" != "$3" ]; }
 
-# Each check begins with no ClusterProfile and no Secret.
+# Each check starts without ClusterProfiles and Secrets.
 clean() {
   admin -n fleet delete clusterprofile --all >/dev/null
   admin -n "$TO" delete secret --all >/dev/null

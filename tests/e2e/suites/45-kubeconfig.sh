@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred kubeconfig: what it writes for an inventory is loaded and used by
-# every client, cluster by cluster.
+# execcred kubeconfig: every client can use the file that it writes for an
+# inventory, with each cluster of it.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
 # shellcheck source=tests/e2e/lib/clients.sh
 . "$E2E_DIR/lib/clients.sh"
 
-# Two clusters, told apart by the account whose token is kept for them.
+# Two clusters. The ServiceAccount in the token shows for which of them a token was selected.
 inventory() {
   local name
   mkdir -p profiles
@@ -61,4 +61,4 @@ for kubectl in kubectl kubectl-old; do
 done
 # JavaScript sends no cluster information, which this mapping needs.
 check "python uses the current context" clients_use_the_current_context python
-check "an unusable ClusterProfile is told and left out" an_unusable_profile_is_left_out
+check "an unusable ClusterProfile is reported and left out" an_unusable_profile_is_left_out

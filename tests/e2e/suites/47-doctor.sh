@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # shellcheck disable=SC2016 # jq's variables stand in single quotes
-# execcred doctor against real API servers: faults that are made in the real thing, and the cause
-# that it must name for each. A wrong cause is worse than a general one.
+# execcred doctor against real API servers: each check makes a fault in a real component, and doctor
+# must report the right cause. A wrong cause is worse than a general one.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -19,8 +19,8 @@ trap 'cluster_stop; rm -rf "$SPIRE_OPEN"' EXIT
 ISSUER_KEY=$SUITE_DIR/issuer.key
 openssl genrsa -out "$ISSUER_KEY" 2048 2>/dev/null
 
-# configuration AUDIENCE: what a second API server takes of one issuer, whose keys nobody can fetch,
-# so that a token fails by what the file says, or by its signature.
+# configuration AUDIENCE: prints the AuthenticationConfiguration of a second API server, with one issuer
+# whose keys cannot be fetched. A token fails either by a rule of this file or by its signature.
 configuration() {
   cat <<EOF
 apiVersion: apiserver.config.k8s.io/v1beta1
@@ -40,7 +40,7 @@ person_token() {
     '{iss: $iss, sub: "jane", aud: $aud, exp: (now + $life | floor), iat: (now | floor)}')"
 }
 
-# files TOKEN: mapping.json and profile.json of a cluster that works with a good token.
+# files TOKEN: writes mapping.json and profile.json of a cluster that works with a valid token.
 files() {
   printf %s "$1" >token
   chmod 600 token
@@ -57,7 +57,7 @@ change() {
 change_cluster() { change profile.json ".status.accessProviders[0].cluster |= ($1)" "${@:2}"; }
 change_exec() { change mapping.json ".providers[0].execConfig |= ($1)" "${@:2}"; }
 
-# The API server's CA lives for two days here.
+# --warn-before is shorter than the default, because the API server's CA expires in two days here.
 doctor() {
   local warn=(--warn-before 1h)
   [[ " $* " != *" --warn-before "* ]] || warn=()
@@ -69,12 +69,12 @@ doctor() {
 expect_cause() {
   expect_json '.items[0].cause // "none"' "$1"
   expect_status "$2"
-  # Nothing that doctor prints is the token.
+  # The token must not be in the output.
   ! grep -qF -e "$(cat token)" stdout stderr || unexpected "no token in the output"
 }
 
-# Each fault is a function that spoils what files() made; ARGUMENTS are doctor's, and CLOCK is what it
-# and its plugin are run by.
+# Each fault is a function that breaks something that files() has made. It may set ARGUMENTS for doctor,
+# and CLOCK, a command that runs doctor with a shifted clock.
 ARGUMENTS=() CLOCK=()
 fault() { # CAUSE STATUS FUNCTION [ARGUMENT...]
   files "$(request_token reader)"
@@ -166,7 +166,7 @@ revoked() {
 }
 forbidden() { ARGUMENTS=(--can delete/nodes); }
 ca_ends_soon() { ARGUMENTS=(--warn-before 30d); }
-# give_certificate NAME: as the plugin's answer.
+# give_certificate NAME: makes this certificate the plugin's output.
 give_certificate() {
   jq -n --rawfile certificate "$1.crt" --rawfile key "$1.key" '{
       kind: "ExecCredential", apiVersion: "client.authentication.k8s.io/v1",
@@ -200,7 +200,7 @@ an_answer_that_is_over() {
     status: {token: "opaque", expirationTimestamp: "2020-01-01T00:00:00Z"}}' >answer.json
   script "cat $PWD/answer.json"
 }
-# The same token, but of an hour that is to come.
+# The same token, but valid only from one hour from now.
 a_token_of_tomorrow() {
   token "$(sign_jwt "$SIGNING_KEY" "$(jwt_claims "$(cat token)" | jq -c \
     '(now + 3600 | floor) as $begin | .nbf = $begin | .iat = $begin | .exp = $begin + 3600')")"
@@ -213,7 +213,7 @@ a_profile_that_names_a_file() {
     extension: {tokenFile: "/etc/shadow"}}]'
 }
 
-# What stands in the API server's place.
+# Another server in place of the API server.
 at_site() { change_cluster '.server = $server' --arg server "$1"; }
 a_web_server() { at_site "$FOREIGN_SITE"; }
 a_redirect_to_a_login() { at_site "$MOVED_SITE"; }
@@ -226,7 +226,7 @@ a_server_of_old_tls() { at_site "$OLD_SITE"; }
 a_server_without_tls() { at_site "$PLAIN_SITE"; }
 a_server_that_is_silent() { at_site "$SILENT_SITE"; }
 
-# The clock of doctor and the plugin, so many seconds before the server's.
+# clock SECONDS: the clock of doctor and the plugin is ahead of the server's by this time.
 clock() { CLOCK=(env "LD_PRELOAD=$SUITE_DIR/shifted_clock.so" "CLOCK_AHEAD=$1"); }
 clock_ahead() { clock 600; }
 clock_ahead_of_the_token() { clock 10800; }
@@ -234,14 +234,14 @@ clock_behind_the_certificate() {
   clock -10800
   opaque
 }
-# A token that our clock takes for good already.
+# A token that is already valid by doctor's clock, but not yet by the server's.
 clock_ahead_of_the_server() {
   clock 3600
   token "$(sign_jwt "$SIGNING_KEY" "$(jwt_claims "$(cat token)" | jq -c \
     '(now + 1800 | floor) as $begin | .nbf = $begin | .iat = $begin | .exp = $begin + 7200')")"
 }
 
-# tinyproxy SETTING...: starts one, and sets PROXY to its address.
+# tinyproxy_start SETTING...: starts a tinyproxy, and sets PROXY to its address.
 tinyproxy_start() {
   free_ports 1
   PROXY=127.0.0.1:${PORTS[0]}
@@ -263,7 +263,7 @@ a_proxy_before_a_closed_port() {
   closed_port
 }
 
-# What execcred-spiffe gets of SPIRE's agent, as the workload of that name. It gives up before doctor does.
+# svid_of WORKLOAD ARGUMENT...: the plugin is execcred-spiffe. Its time limit is shorter than doctor's.
 svid_of() {
   change mapping.json '.providers[0].execConfig = $exec
     | .providers[0].execConfig.env = [{name: "SPIFFE_ENDPOINT_SOCKET", value: $socket}]' \
@@ -284,7 +284,7 @@ an_agent_that_hangs() {
   kill -STOP "$(pid_of agent)"
 }
 
-# What Dex gives execcred-oidc-federation for a token of an issuer that Dex trusts.
+# dex_token: the plugin is execcred-oidc-federation, which exchanges a token of an issuer that Dex trusts.
 dex_token() {
   sign_jwt "$FEDERATION/cluster/pki/sa.key" "$(jq -nc --arg iss "$ISSUER_URL" \
     '{iss: $iss, sub: "jane", aud: $iss, exp: (now + 3600 | floor), iat: (now | floor)}')" >subject
@@ -314,7 +314,7 @@ a_provider_that_hangs() {
   kill -STOP "$DEX_PID"
 }
 
-# What execcred-static-secret gets of the hub as this ServiceAccount.
+# The plugin is execcred-static-secret, which authenticates to the hub as this ServiceAccount.
 secret_as() { # ACCOUNT
   hub_kubeconfig hub.json "$NAMESPACE" "$1"
   change mapping.json '.providers[0].execConfig = $exec' --argjson exec "$(exec_config v1 \
@@ -327,7 +327,7 @@ a_hub_that_does_not_know_us() {
   change hub.json '.users[0].user.token = $token' --arg token "$(forged_token "$(cat token)")"
 }
 
-# What anonymous callers may read of the cluster's issuer, and of ServiceAccounts.
+# Lets anonymous callers read the cluster's issuer discovery and get ServiceAccounts.
 open_discovery() {
   admin create clusterrolebinding "$NAMESPACE-discovery" --group system:unauthenticated \
     --clusterrole system:service-account-issuer-discovery
@@ -447,7 +447,7 @@ a_hub_that_does_not_know_us source-refused 1
 EOF
 kill -CONT "$(pid_of agent)"
 
-# A static program loads nothing.
+# LD_PRELOAD has no effect on a static program.
 gcc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$SUITE_DIR/shifted_clock.so" \
   "$E2E_DIR/lib/shifted_clock.c"
 while read -r name cause status; do
@@ -462,7 +462,7 @@ clock_ahead_of_the_token source-expired 1
 clock_ahead_of_the_server clock-skew 1
 clock_behind_the_certificate tls-expired 1
 EOF
-# etcd closes the connection without a word, so that nothing says what it speaks.
+# etcd closes the connection without an answer, so the protocol that it expects is unknown.
 [ -z "$ETCD" ] || check "a server that closes in the handshake is tls-failed" fault tls-failed 3 etcd_port
 for body in 'kill -SEGV $$|program-crashed|1' 'exec sleep 60|program-timeout|3' \
   'echo hello|program-output-invalid|1' 'echo no >&2; exit 1|program-failed|1'; do
@@ -470,7 +470,7 @@ for body in 'kill -SEGV $$|program-crashed|1' 'exec sleep 60|program-timeout|3' 
   check "a program that does '$line' is $cause" fault "$cause" "$status" script "$line"
 done
 
-# A second API server, which takes the tokens of one more issuer.
+# A second API server, which also accepts the tokens of another issuer.
 configuration kubernetes >"$SUITE_DIR/authentication.yaml"
 CLUSTER_ISSUER=https://second.example.com \
   cluster_start "$SUITE_DIR/second" --authentication-config "$SUITE_DIR/authentication.yaml"

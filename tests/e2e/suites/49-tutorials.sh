@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The guides of docs/: their commands, in order, against the real thing.
+# The guides of docs/: their commands, in order, with real servers.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -10,7 +10,7 @@ trap 'cluster_stop; rm -rf "$SPIRE_OPEN"' EXIT
 # shellcheck source=tests/e2e/lib/tutorial.sh
 . "$E2E_DIR/lib/tutorial.sh"
 
-# A token that has expired is what the guide finds.
+# The fault that the guide finds is an expired token.
 exit_code_1() {
   export KUBECONFIG=$E2E_CLUSTER/admin.kubeconfig
   umask 077
@@ -20,7 +20,7 @@ exit_code_1() {
   tutorial exit-code-1.md 8 "s|fleet/spoke-1|$NAMESPACE/spoke-1|g" "s|-n fleet|-n $NAMESPACE|"
 }
 
-# The workload "guide" is the controller's plugin; curl and kubectl know whom to ask.
+# The workload "guide" stands for the controller's plugin. curl and kubectl are configured for this cluster.
 spire_in_five_steps() {
   export KUBECONFIG=$E2E_CLUSTER/admin.kubeconfig CURL_CA_BUNDLE=$SPIRE_PKI/ca.crt
   mkdir bin

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Where no credential is given, the reason reaches the user of every client:
-# our one error line on its stderr, and our exit code.
+# When a plugin refuses to return a credential, every client shows the reason: the
+# plugin's one error line, on the client's stderr, and its exit code.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
 
-# What a case sets: arguments, for the plugin besides its token file; cluster, which the client
-# gets; status, the plugin's; error, a part of the error line; details, other lines on stderr.
+# A case sets: arguments (the plugin's, without --token-file), cluster (the client's), status (the
+# plugin's exit code), error (a part of the error line), details (texts of other lines on stderr).
 reset_case() {
   arguments=()
   cluster=$(cluster_json)
@@ -138,7 +138,7 @@ refused() { # CASE CLIENT
 use_namespace refusals
 create_account reader
 
-# refusal CASE SENTENCE: the same case in every client.
+# refusal CASE SENTENCE: runs the same case with every client.
 refusal() {
   local client
   for client in kubectl client_go execcred; do
@@ -151,9 +151,9 @@ refusal cluster_info "--allow-server without cluster information"
 refusal ca "a CA other than --server-ca-file's"
 refusal insecure "--allow-server with insecure-skip-tls-verify"
 refusal proxy "--allow-server with a proxy-url"
-refusal audience "--audience that the token lacks"
-refusal profile_audience "an audience in the cluster's extension that the token lacks"
-refusal profile_setting "a setting in the cluster's extension that it may not hold"
+refusal audience "--audience that the token does not have"
+refusal profile_audience "an audience in the cluster's extension that the token does not have"
+refusal profile_setting "a setting that the cluster's extension may not contain"
 refusal expired "an expired token"
 refusal missing "a token file that does not exist"
 refusal key "a private key in place of a token"

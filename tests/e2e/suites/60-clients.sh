@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# One kubeconfig, the very same file, works in every client: kubectl new and
-# old, JavaScript and Python. What each client does its own way is in its suite.
+# The same kubeconfig file works in every client: a new and an old kubectl, JavaScript
+# and Python. The suites 61 to 63 check how the clients differ.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"

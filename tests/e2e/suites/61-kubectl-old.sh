@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# kubectl 1.29, older than any supported Kubernetes: what it tells the plugin
-# has all that the checks of a server need.
+# kubectl 1.29, which is older than any supported Kubernetes: it passes all the cluster
+# information that the plugin needs to check the server.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -63,7 +63,7 @@ the_plugin_runs_once() {
 use_namespace kubectl-old
 create_account reader
 
-check "it is version 1.29.6" it_is_older
+check "the version is 1.29.6" it_is_older
 for version in v1 v1beta1; do
   check "the server and its CA are checked, $version" the_server_is_checked "$version"
   check "a server that --allow-server does not name is refused, $version" \
@@ -71,4 +71,4 @@ for version in v1 v1beta1; do
   check "--allow-server without cluster information is refused, $version" \
     missing_cluster_info_is_refused "$version"
 done
-check "one command of several requests runs the plugin once" the_plugin_runs_once
+check "one command that sends several requests runs the plugin once" the_plugin_runs_once

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# @kubernetes/client-node tells the plugin nothing (no KUBERNETES_EXEC_INFO),
-# makes its standard error the text of an Error, and does not serialise its runs.
+# @kubernetes/client-node passes no cluster information to the plugin (no KUBERNETES_EXEC_INFO),
+# puts its standard error into the text of an Error, and runs it several times in parallel.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -15,7 +15,7 @@ kubeconfig() {
     "$(cluster_json '{"clusterName": "spoke"}')"
 }
 
-# expect_error TEXT...: the client's one line holds each text.
+# expect_error TEXT...: the one line that the client prints contains each text.
 expect_error() {
   expect_status 1
   expect_equal "lines on stdout" 1 "$(wc -l <stdout)"
@@ -41,7 +41,7 @@ allow_server_is_refused() { # VERSION
   expect_answer javascript whoami reader
 }
 
-# The client hands down what its own parent was told, of another cluster.
+# The client passes on the KUBERNETES_EXEC_INFO that it inherited, which is of another cluster.
 an_inherited_server_is_refused() {
   local info
   info=$(jq -cn '{kind: "ExecCredential", apiVersion: "client.authentication.k8s.io/v1",
@@ -111,14 +111,14 @@ use_namespace javascript
 create_account reader
 
 for version in v1 v1beta1; do
-  check "the plugin is told nothing of the cluster, $version" the_plugin_is_told_nothing "$version"
-  check "--allow-server is refused with a hint, and works without, $version" \
+  check "the plugin gets no cluster information, $version" the_plugin_is_told_nothing "$version"
+  check "with --allow-server it fails with a hint, without it works, $version" \
     allow_server_is_refused "$version"
-  check "5 parallel requests run 5 plugins, and all are answered, $version" \
+  check "5 parallel requests run the plugin 5 times, and all succeed, $version" \
     parallel_requests_are_answered "$version"
 done
 check "an inherited KUBERNETES_EXEC_INFO of another server is refused" an_inherited_server_is_refused
 check "{clusterName} needs --cluster" the_cluster_is_named_by_a_flag
-check "the error's text tells of an expired token" an_expired_token_is_explained
-check "5 requests in turn run the plugin once" a_credential_is_kept_until_it_expires
+check "the error's text reports an expired token" an_expired_token_is_explained
+check "5 requests one after the other run the plugin once" a_credential_is_kept_until_it_expires
 check "the plugin runs again after expirationTimestamp" an_ended_credential_is_renewed

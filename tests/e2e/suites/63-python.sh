@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Python's kubernetes package tells the plugin of the kubeconfig's cluster as it stands there, and
-# takes a credential for expired five minutes early. When the plugin fails it logs the reason and
-# continues without a user.
+# Python's kubernetes package passes the cluster to the plugin exactly as the kubeconfig has it, and
+# treats a credential as expired five minutes early. When the plugin fails, the package logs the
+# reason and sends the request without a credential.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -18,7 +18,7 @@ kubeconfig() {
     "$(cluster_json "$CONFIG")"
 }
 
-# The cluster names its CA by a path, which only kubeconfigs may.
+# The cluster has its CA as a path, which is valid in a kubeconfig only.
 kubeconfig_with_ca_path() {
   kubeconfig "$@"
   jq --arg ca "$CA_FILE" '.clusters[0].cluster |=
@@ -45,7 +45,7 @@ the_server_is_checked() { # VERSION
   expect_answer python whoami reader
 }
 
-# expect_refusal TEXT...: the plugin's reason is in the client's log; the API server sees no user.
+# expect_refusal TEXT...: the plugin's error is in the client's log; the request is anonymous.
 expect_refusal() {
   expect_status 1
   expect_stdout "error 403 Forbidden"
@@ -87,7 +87,7 @@ use_namespace python
 create_account reader
 
 for version in v1 v1beta1; do
-  check "the plugin is told of the raw cluster, with the path of its CA, $version" \
+  check "the plugin gets the cluster as in the kubeconfig, with its CA's path, $version" \
     the_raw_cluster_is_told "$version"
   check "the server and its CA are checked, $version" the_server_is_checked "$version"
   check "a server that --allow-server does not name is refused, $version" \
@@ -95,7 +95,7 @@ for version in v1 v1beta1; do
   check "--allow-server without cluster information is refused, $version" \
     missing_cluster_info_is_refused "$version"
 done
-check "--server-ca-file refuses the path of a CA" a_ca_path_cannot_be_compared
+check "--server-ca-file refuses a cluster whose CA is a path" a_ca_path_cannot_be_compared
 check "20 requests run the plugin once" requests_run_the_plugin 20 1
-# One more than requests: the first is for the kubeconfig itself.
+# One run more than requests: the package also runs the plugin when it loads the kubeconfig.
 check "with --max-age 5m each request runs the plugin" requests_run_the_plugin 5 6 --max-age 5m

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Every example of config/static-secret as it is shipped, with its own Secret and
-# its own RBAC: execcred, client-go and kubectl become the user of the Secret.
+# Every example of config/static-secret as it is shipped, with its own Secret and its own
+# RBAC rules: execcred, client-go and kubectl are accepted as the user of the Secret.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
 # shellcheck source=tests/e2e/lib/static_secret.sh
 . "$E2E_DIR/lib/static_secret.sh"
 
-# prepare EXAMPLE: its files, filled in and applied.
+# prepare EXAMPLE: fills in its files and applies them.
 prepare() {
   client_certificate client extendedKeyUsage=clientAuth
   fill_in "$1" "$(request_token reader)"
@@ -20,7 +20,7 @@ prepare() {
   esac
 }
 
-# As the hub's token controller does it, which does not run here.
+# Does the work of the hub's token controller, which does not run here.
 fill_in_service_account_token() {
   local uid claims
   uid=$(admin -n fleet-system get serviceaccount fleet-member -o jsonpath='{.metadata.uid}')
@@ -33,7 +33,7 @@ fill_in_service_account_token() {
     >/dev/null
 }
 
-# What the kubelet does with the example's volume.
+# Writes the example's volume as the kubelet does.
 mount_secret() {
   local volume host=${SERVER#https://}
   volume=$PWD/mounted/${host%:*}
@@ -45,13 +45,13 @@ mount_secret() {
   mv mounted.json mapping.json
 }
 
-# The same with a Pod certificate, which no Secret holds.
+# The same for a Pod certificate, which is not in a Secret.
 project_bundle() {
   project_secret "$PWD/mounted/certificate" "$(jq -n --rawfile key client/client.key \
     --rawfile certificate client/client.crt '{"credentialbundle.pem": ($key + $certificate)}')"
 }
 
-# user EXAMPLE: whom its credential names.
+# user EXAMPLE: prints the user of its credential.
 user() {
   case $1 in
     kubeconfig-secretreader | cluster-api | fleet | crossplane | tls | mounted-certificate | \
@@ -94,7 +94,7 @@ kubectl_uses_it() { # EXAMPLE
   expect_json .status.userInfo.username "$(user "$1")"
 }
 
-# The example's one permission is the one that is needed, and the error names it.
+# The example's only rule is necessary, and the error names it when it is missing.
 nothing_without_its_role() {
   jq 'select(.kind == "RoleBinding")' rbac.json | admin delete --wait=false -f - >/dev/null
   wait_until 30 the_role_is_gone
@@ -120,7 +120,7 @@ create_account reader
 
 for directory in "$EXAMPLES"/*/; do
   example=$(basename "$directory")
-  check "$example: execcred, client-go and kubectl use it, as far as its RBAC goes" \
+  check "$example: execcred, client-go and kubectl use it, and fail without its Role" \
     the_example_works "$example"
   remove_example "$example"
 done

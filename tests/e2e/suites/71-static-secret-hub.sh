@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-static-secret and a real hub: how it proves who it is there, and what
-# it says when the hub has no answer, no permission, or none that can be trusted.
+# execcred-static-secret and a real hub: how it authenticates, and what it reports when the
+# hub does not answer, forbids the request, or has a certificate that cannot be verified.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -11,7 +11,7 @@
 CONFIG='{"clusterName": "spoke"}'
 TOKEN_FROM_SECRET=(--convention=secretreader)
 
-# hub [CLUSTER_FIELDS]: hub.json, of the ServiceAccount that may get Secrets here.
+# hub [CLUSTER_FIELDS]: writes hub.json for the ServiceAccount that may get Secrets here.
 hub() { hub_kubeconfig hub.json "$NAMESPACE" controller "${1:-{\}}"; }
 
 ask() { ask_plugin "$CONFIG" "${TOKEN_FROM_SECRET[@]}" "$@"; }
@@ -55,7 +55,7 @@ an_unknown_identity_is_told() {
   expect_refused 1 "401 Unauthorized"
 }
 
-# A pod's files are at a fixed path, so they are put there in mounts of its own.
+# A pod's files have fixed paths, so the plugin runs in its own mount namespace with files there.
 the_pod_is_the_identity() {
   local pod=(bash -euc '
     mount -t tmpfs -o mode=755 tmpfs /run
@@ -73,7 +73,7 @@ the_pod_is_the_identity() {
   expect_token "$SPOKE_TOKEN"
 }
 
-# Istio's places are fixed too.
+# Istio's paths are fixed too.
 certificates_are_found_where_istio_mounts_them() { # FOLDER CERTIFICATE KEY
   client_certificate client extendedKeyUsage=clientAuth
   # shellcheck disable=SC2016
@@ -148,7 +148,7 @@ nobody_listens() {
   expect_refused 3 "127.0.0.1:${PORTS[0]}"
 }
 
-# Its TLS is right, but it never says a word of HTTP, as a stopped API server.
+# A server that completes the TLS handshake and then sends nothing, like a stopped API server.
 nobody_answers() {
   local started=$SECONDS
   free_ports 1
@@ -200,11 +200,11 @@ allow controller get
 admin -n "$NAMESPACE" create rolebinding certificate --role controller-get --user "$CERTIFICATE_USER" >/dev/null
 wait_until 30 admin -n "$NAMESPACE" auth can-i get secrets -q --as "$CERTIFICATE_USER"
 
-check "the hub's kubeconfig with a token file beside it" a_token_file_is_the_identity
-check "the hub's kubeconfig with a certificate in it" a_certificate_is_the_identity data
-check "the hub's kubeconfig with a certificate beside it" a_certificate_is_the_identity file
-check "the hub's kubeconfig with an exec of its own is refused" the_hubs_own_exec_is_refused
-check "an identity that the hub does not know" an_unknown_identity_is_told
+check "a hub kubeconfig with a token file" a_token_file_is_the_identity
+check "a hub kubeconfig with an embedded certificate" a_certificate_is_the_identity data
+check "a hub kubeconfig with a certificate file" a_certificate_is_the_identity file
+check "a hub kubeconfig with an exec section is refused" the_hubs_own_exec_is_refused
+check "an identity that the hub does not know is reported" an_unknown_identity_is_told
 OWN_MOUNTS=(--mount --propagation private)
 if [ "$(id -u)" -eq 0 ] && unshare "${OWN_MOUNTS[@]}" mount -t tmpfs tmpfs /run 2>/dev/null; then
   check "the pod's own ServiceAccount" the_pod_is_the_identity
@@ -219,13 +219,13 @@ else
   done
 fi
 check "secretreader, with client-go, gives the same token" the_peer_gives_the_same_token
-check "forbidden by RBAC: the hub's words, and the rule that is missing" forbidden
-check "a list that RBAC forbids" forbidden_list
-check "a Secret that does not exist" no_such_secret
-check "a Secret without the key" no_such_key
-check "a hub with a certificate of another CA" another_ca
-check "a hub with a certificate for another name" another_name
-check "a hub that is down" nobody_listens
-check "a hub that does not answer" nobody_answers
-check "kubectl shows why" kubectl_shows_the_reason
-check "client-go goes over to a new token in the Secret" a_new_token_is_seen
+check "forbidden by RBAC: the error has the hub's message and the missing rule" forbidden
+check "a list that RBAC forbids is reported with the missing rule" forbidden_list
+check "a Secret that does not exist is reported" no_such_secret
+check "a Secret without the key is reported with its keys" no_such_key
+check "a hub with a certificate of another CA is refused" another_ca
+check "a hub with a certificate for another name is refused" another_name
+check "a hub that is down is reported" nobody_listens
+check "a hub that does not answer ends the run by its time limit" nobody_answers
+check "kubectl shows the plugin's error" kubectl_shows_the_reason
+check "client-go uses a new token of the Secret" a_new_token_is_seen

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The writer of a ClusterProfile chooses a Secret and a server. What execcred-static-secret refuses
-# then, although the hub would hand over the Secret, and what allows it.
+# The writer of a ClusterProfile chooses a Secret and a server. These checks show what
+# execcred-static-secret refuses, although the hub returns the Secret, and which option allows it.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -10,7 +10,7 @@
 
 ELSEWHERE='{"server": "https://elsewhere.example.com:6443"}'
 
-# expect_allowed_by OPTION CONFIG ARGUMENT...: with it, what was just refused is given.
+# expect_allowed_by OPTION CONFIG ARGUMENT...: with this option the same run succeeds.
 expect_allowed_by() {
   ask_plugin "$2" "${@:3}" "$1"
   expect_success
@@ -26,7 +26,7 @@ another_namespace() {
   expect_allowed_by "--allow-namespace=$other" "$config" --convention=kubeconfig-secretreader
   expect_allowed_by --allow-namespace=any "$config" --convention=kubeconfig-secretreader
 
-  # It was refused before the hub was asked.
+  # It is refused before any request to the hub: this hub does not exist.
   hub_kubeconfig hub.json "$NAMESPACE" controller '{"server": "https://127.0.0.1:1"}'
   ask_plugin "$config" --convention=kubeconfig-secretreader
   expect_refused 1 "namespace '$other' is not this side's own"
@@ -78,7 +78,7 @@ an_annotation_binds() {
   expect_refused 1 "no annotation 'example.com/server'"
 }
 
-a_label_is_demanded() { # CONVENTION LABEL
+a_label_is_demanded() {
   ask_plugin '{"clusterName": "unlabelled"}' --convention=mcr-kubeconfig
   expect_refused 1 "does not have the label"
   ask_plugin '{"clusterName": "labelled"}' --convention=mcr-kubeconfig --require-label=team=a
@@ -86,7 +86,7 @@ a_label_is_demanded() { # CONVENTION LABEL
   expect_allowed_by --require-label=team=b '{"clusterName": "labelled"}' --convention=mcr-kubeconfig
 }
 
-# The hub's own token of the controller's namespace, stored as if it were the cluster's.
+# A token of the hub itself, stored in a Secret as if it were the cluster's token.
 a_token_of_the_hub() {
   local arguments=(--convention=secretreader)
   CLUSTER=$ELSEWHERE ask_plugin '{"clusterName": "token"}' "${arguments[@]}"
@@ -96,7 +96,7 @@ a_token_of_the_hub() {
   expect_success
 }
 
-# A second cluster, made alike: issuer and audience are the same, as kubeadm has it.
+# A second cluster with the same issuer and audience, as kubeadm configures clusters.
 a_token_of_another_cluster() {
   local spoke=$PWD/spoke token
   trap cluster_stop EXIT
@@ -113,7 +113,7 @@ a_token_of_another_cluster() {
   expect_success
   expect_stdout "ok system:serviceaccount:default:member"
 
-  # The same ClusterProfile, pointed at a Secret with a token of the hub.
+  # The same ClusterProfile, changed to name a Secret with a token of the hub.
   sed -i 's|"clusterName": "spoke"|"clusterName": "token"|' profile.json
   run cpget -clusterprofile-provider-file mapping.json -clusterprofile profile.json
   expect_status 1
@@ -149,7 +149,7 @@ a_ca_is_no_client_certificate() {
   expect_refused 1 client
 }
 
-# A kubeconfig that would make its reader do something is refused, never cut down.
+# A kubeconfig with more than a static credential is refused. Such fields are not just ignored.
 a_kubeconfig_may_not() { # FIELDS NAME TEXT
   store_secret "bad-$2" kubeconfig "$(kubeconfig_json "$(token_user "$TOKEN")" | jq -c \
     --argjson fields "$1" '.users[0].user += $fields')"
@@ -171,7 +171,7 @@ two_secrets_for_one_label() {
     --convention=cluster-profile
 }
 
-# istio_secret NAME CLUSTER...: a remote Secret with these data keys, and one that is no kubeconfig.
+# istio_secret NAME CLUSTER...: a remote Secret with these data keys, and a key that is not a kubeconfig.
 istio_secret() {
   jq -n --arg config "$KUBECONFIG_TEXT" '{apiVersion: "v1", kind: "Secret",
     metadata: {name: $ARGS.positional[0], labels: {"istio/multiCluster": "true"}},
@@ -190,13 +190,13 @@ istio_clusters() {
   istio_secret more-remotes west
   ask_plugin '{"clusterName": "west"}' --convention=istio
   expect_refused 1 remotes more-remotes
-  # The Secret that istioctl makes is asked for first.
+  # The Secret with the name that istioctl gives has priority.
   istio_secret istio-remote-secret-west west
   ask_plugin '{"clusterName": "west"}' --convention=istio
   expect_token "$TOKEN"
 }
 
-# argo_cd_secret CLUSTER CONFIG: as Argo CD declares a cluster.
+# argo_cd_secret CLUSTER CONFIG: a cluster Secret of Argo CD.
 argo_cd_secret() {
   store_secret "argo-$1" config "$2" "$(jq -n --arg name "$1" --arg server "$SERVER" '{
     metadata: {labels: {"argocd.argoproj.io/secret-type": "cluster"}},
@@ -225,7 +225,7 @@ an_expired_token() {
   expect_refused 1 expired
 }
 
-# rule SENTENCE FUNCTION [ARGUMENT...]: with a hub that would hand over every Secret.
+# rule SENTENCE FUNCTION [ARGUMENT...]: a check with a hub that returns every Secret.
 rule() { check "$1" with_hub "${@:2}"; }
 with_hub() {
   hub_kubeconfig hub.json "$NAMESPACE" controller
@@ -241,7 +241,7 @@ OF_NAMESPACE=$NAMESPACE-other allow controller get
 TOKEN=$(request_token reader)
 KUBECONFIG_TEXT=$(kubeconfig_json "$(token_user "$TOKEN")")
 store_secret token token "$TOKEN"
-# No JWT, so that no other rule has a say about it.
+# Not a JWT, so that no other rule applies to it.
 store_secret annotated token opaque-token \
   "$(jq -n --arg server "$SERVER/" '{metadata: {annotations: {"example.com/server": $server}}}')"
 store_secret unlabelled kubeconfig "$KUBECONFIG_TEXT"
@@ -251,31 +251,34 @@ NAMESPACE=$NAMESPACE-other store_secret config kubeconfig "$KUBECONFIG_TEXT"
 wait_until 30 admin -n "$NAMESPACE-other" auth can-i get secrets -q \
   --as "system:serviceaccount:$NAMESPACE:controller"
 
-rule "another namespace, named by the ClusterProfile" another_namespace
-rule "another namespace, by the convention's template" another_namespace_by_template
-rule "another server than the stored kubeconfig's" another_server
-rule "another CA than the stored kubeconfig's" another_authority
-rule "a proxy where the server is bound" a_proxy
-rule "a token for a server that is not verified" no_verification
-rule "a server that the Secret's annotation does not name" an_annotation_binds
-rule "a Secret without the label" a_label_is_demanded
-rule "a token of the hub for another server" a_token_of_the_hub
-rule "a token of the hub for a second cluster that is made alike" a_token_of_another_cluster
-rule "a service-account-token Secret under another convention" a_service_account_token_secret
-rule "a CA's or a server's certificate" a_ca_is_no_client_certificate
-rule "a stored kubeconfig with an exec" a_kubeconfig_may_not \
+rule "another namespace in the ClusterProfile is refused" another_namespace
+rule "another namespace by the convention's template is refused" another_namespace_by_template
+rule "a server other than the stored kubeconfig's is refused" another_server
+rule "a CA other than the stored kubeconfig's is refused" another_authority
+rule "a proxy is refused if the Secret names its server" a_proxy
+rule "a token for a server that is not verified is refused" no_verification
+rule "a server that the Secret's annotation does not name is refused" an_annotation_binds
+rule "a Secret without the label is refused" a_label_is_demanded
+rule "a token of the hub for another server is refused" a_token_of_the_hub
+rule "a token of the hub for a cluster with the same issuer is refused" a_token_of_another_cluster
+rule "a service-account-token Secret with another convention is refused" a_service_account_token_secret
+rule "a CA's or a server's certificate is refused" a_ca_is_no_client_certificate
+rule "a stored kubeconfig with an exec section is refused" a_kubeconfig_may_not \
   '{"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "/bin/sh"}}' exec exec
-rule "a stored kubeconfig with a token file" a_kubeconfig_may_not \
+rule "a stored kubeconfig with a token file is refused" a_kubeconfig_may_not \
   '{"tokenFile": "/etc/passwd"}' file tokenFile
-rule "a stored kubeconfig with a key file" a_kubeconfig_may_not \
+rule "a stored kubeconfig with a key file is refused" a_kubeconfig_may_not \
   '{"client-key": "/etc/ssl/private/key.pem"}' key client-key
-rule "a stored kubeconfig that impersonates" a_kubeconfig_may_not '{"as": "admin"}' as "impersonation (as)"
-rule "a stored kubeconfig with a password" a_kubeconfig_may_not \
+rule "a stored kubeconfig with impersonation is refused" \
+  a_kubeconfig_may_not '{"as": "admin"}' as "impersonation (as)"
+rule "a stored kubeconfig with a password is refused" a_kubeconfig_may_not \
   '{"username": "admin", "password": "p"}' password username
-rule "a stored kubeconfig with an unknown field" a_kubeconfig_may_not '{"spiffe": "x"}' unknown spiffe
-rule "two Secrets for one label" two_secrets_for_one_label
-rule "Istio: clusters that share a Secret, the own one, two of one name" istio_clusters
-rule "Argo CD: a command" argo_cd_may_not command execProviderConfig
-rule "Argo CD: an EKS login" argo_cd_may_not eks awsAuthConfig
-rule "Argo CD: a certificate is taken" argo_cd_certificate
-rule "an expired token" an_expired_token
+rule "a stored kubeconfig with an unknown field is refused" \
+  a_kubeconfig_may_not '{"spiffe": "x"}' unknown spiffe
+rule "two Secrets with the same label are refused" two_secrets_for_one_label
+rule "Istio: a Secret of several clusters; the local cluster and duplicates are refused" \
+  istio_clusters
+rule "Argo CD: a command is refused" argo_cd_may_not command execProviderConfig
+rule "Argo CD: an EKS login is refused" argo_cd_may_not eks awsAuthConfig
+rule "Argo CD: a certificate is accepted" argo_cd_certificate
+rule "an expired token is refused" an_expired_token

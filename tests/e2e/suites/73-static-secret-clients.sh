@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What execcred-static-secret finds on the hub is taken by the other clients: an
-# old kubectl, Python's, and JavaScript's, which tells the plugin nothing.
+# The other clients can use the credentials of execcred-static-secret: an old kubectl, Python, and
+# JavaScript, which passes no cluster information to the plugin.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -10,7 +10,7 @@
 # shellcheck source=tests/e2e/lib/static_secret.sh
 . "$E2E_DIR/lib/static_secret.sh"
 
-# kubeconfig VERSION ARGUMENT...: for a client, with the hub's kubeconfig in the plugin's variables.
+# kubeconfig VERSION ARGUMENT...: writes the client's config; the plugin gets KUBECONFIG for the hub.
 kubeconfig() {
   hub_kubeconfig hub.json "$NAMESPACE" controller
   write_kubeconfig config "$(exec_config "$1" "$STATIC_SECRET" "${@:2}" |
@@ -18,7 +18,8 @@ kubeconfig() {
     "$(cluster_json '{"clusterName": "spoke"}')"
 }
 
-# token_kubeconfig CLIENT VERSION: the hub is the cluster here, which JavaScript's plugin cannot know.
+# token_kubeconfig CLIENT VERSION: here the hub is the cluster too. A plugin that JavaScript runs does not
+# know that, because it gets no server.
 token_kubeconfig() {
   local more=()
   [ "$1" != javascript ] || more=(--allow-hub-token)
@@ -101,7 +102,7 @@ for client in kubectl-old python; do
   check "$client: a kubeconfig's token" a_token_of_a_kubeconfig "$client"
 done
 check "javascript: a kubeconfig's token is refused, with a hint" javascript_cannot_use_what_is_bound
-check "javascript: a token of the hub is refused, as the server is unknown" \
+check "javascript: a token of the hub is refused, because the server is unknown" \
   javascript_gets_no_token_of_the_hub
-check "javascript: the error's text tells why" javascript_shows_the_reason
-check "javascript: 5 parallel requests" parallel_requests_are_answered
+check "javascript: the error's text has the reason" javascript_shows_the_reason
+check "javascript: 5 parallel requests succeed" parallel_requests_are_answered

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred --from-hub: the inventory as the API server keeps it, read by a ServiceAccount that may
-# list ClusterProfiles and nothing else.
+# execcred --from-hub: reads the inventory from the API server, as a ServiceAccount that may only list
+# ClusterProfiles.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -9,7 +9,7 @@
 EXECCRED=$EXECCRED_BIN/execcred
 MANY=1100
 
-# hub_kubeconfig FILE ACCOUNT: the hub as this ServiceAccount sees it.
+# hub_kubeconfig FILE ACCOUNT: writes a kubeconfig of the hub for this ServiceAccount.
 hub_kubeconfig() {
   jq -n --argjson cluster "$(cluster_json)" --arg token "$(request_token "$2")" '{
       apiVersion: "v1", kind: "Config", "current-context": "hub",
@@ -18,7 +18,7 @@ hub_kubeconfig() {
       contexts: [{name: "hub", context: {cluster: "hub", user: "account"}}]}' >"$1"
 }
 
-# allow_profiles ACCOUNT VERB...: in the suite's namespace alone.
+# allow_profiles ACCOUNT VERB...: allows this on ClusterProfiles of the suite's namespace.
 allow_profiles() {
   local account=$1 verbs
   verbs=$(IFS=, && echo "${*:2}")
@@ -28,7 +28,7 @@ allow_profiles() {
     --serviceaccount "$NAMESPACE:$account"
 } >/dev/null
 
-# Two clusters, told apart by the account whose token is kept for them, and their mapping.
+# Stores two ClusterProfiles. The ServiceAccount in a token shows which of them it was selected for.
 store_inventory() {
   local name
   for name in first second; do
@@ -39,7 +39,7 @@ store_inventory() {
   done
 }
 
-# inventory ACCOUNT: what a check needs of it in its own directory.
+# inventory ACCOUNT: writes the tokens, mapping.json and hub.json into the check's directory.
 inventory() {
   local name
   for name in first second; do
@@ -50,7 +50,7 @@ inventory() {
   hub_kubeconfig hub.json "$1"
 }
 
-# from_hub SUBCOMMAND [ARGUMENT...]: in the suite's namespace.
+# from_hub SUBCOMMAND [ARGUMENT...]: runs it for the suite's namespace.
 from_hub() {
   run "$EXECCRED" "$1" -m mapping.json --from-hub --kubeconfig hub.json -n "$NAMESPACE" "${@:2}"
 }
@@ -109,7 +109,7 @@ the_missing_rule_is_told() { # ACCOUNT
   [ ! -e config ] || unexpected "no file"
 }
 
-# A user that may list in one namespace may not list in all.
+# This user may list in one namespace, so it may not list in all namespaces.
 all_namespaces_need_a_cluster_role() {
   inventory lister
   run "$EXECCRED" kubeconfig -m mapping.json --from-hub --kubeconfig hub.json
@@ -117,7 +117,7 @@ all_namespaces_need_a_cluster_role() {
   expect_in stderr "ClusterRole, bound for all namespaces"
 }
 
-# One request for all of them; their status would be one more for each.
+# The ClusterProfiles are created without a status, which would need another request for each.
 many_profiles_are_read_in_pages() {
   local namespace=$NAMESPACE-many
   admin create namespace "$namespace" >/dev/null
@@ -134,13 +134,13 @@ many_profiles_are_read_in_pages() {
   inventory lister
   run "$EXECCRED" lint --from-hub --kubeconfig hub.json -n "$namespace"
   expect_success
-  # None has a status, and Secrets may not be read.
+  # A warning for each, because it has no status, and one because this user may not read Secrets.
   expect_in stdout "0 errors, $((MANY + 1)) warnings in $MANY objects of the hub" \
     "hub: Secrets: warning: were not searched" "cannot list resource \"secrets\""
   expect_equal "names" "$MANY" "$(grep -c '^hub: ClusterProfile .*: warning: status.accessProviders: ' stdout)"
 }
 
-# kubectl needs half a minute for so many; the API server, a second or two.
+# curl, because kubectl needs half a minute for so many objects, and the API server only two seconds.
 curl_creates() { # LIST
   local pki=$E2E_CLUSTER/pki namespace
   namespace=$(jq -r '.items[0].metadata.namespace' "$1")
@@ -156,7 +156,7 @@ curl_creates() { # LIST
   curl -sS --parallel --parallel-max 16 --config requests
 }
 
-# apply_here NAMESPACE: the manifests in stdout, which are for this namespace, in the suite's own.
+# apply_here NAMESPACE: applies the manifests in stdout, but in the suite's namespace instead of this one.
 apply_here() {
   expect_in stdout "  namespace: $1"
   sed "s/^  namespace: $1\$/  namespace: $NAMESPACE/" stdout >secrets.yaml
@@ -177,7 +177,7 @@ istio_s_secret_works_as_a_kubeconfig() {
   expect_json .status.userInfo.username "$(user_of first)"
 }
 
-# As Argo CD makes its client of it (RawRestConfig), in the form of a kubeconfig.
+# Makes a kubeconfig of the Secret, with the fields that Argo CD uses for its client (RawRestConfig).
 argocd_s_secret_has_what_a_client_needs() {
   inventory lister
   from_hub resolve -o argocd-secret
@@ -214,7 +214,7 @@ lint_finds_two_secrets_of_one_cluster() {
     "Secret '$NAMESPACE/one'" "1 error, "
 }
 
-# The versions that the CRD serves, in a namespace of their own.
+# A namespace for the ClusterProfiles of each version that the CRD serves.
 use_versions() {
   local account=lister
   admin create namespace "$NAMESPACE-versions"
@@ -224,8 +224,8 @@ use_versions() {
     --serviceaccount "$NAMESPACE:$account"
 } >/dev/null
 
-# stored_at VERSION NAME FIELD [CLUSTER]: a ClusterProfile of this version, which the API server
-# takes.
+# stored_at VERSION NAME FIELD [CLUSTER]: stores a ClusterProfile of this version in the API
+# server.
 stored_at() {
   write_profile "$2.json" "$2" "$3" "${4:-$(cluster_json "{\"clusterName\": \"first\"}")}"
   jq --arg version "multicluster.x-k8s.io/$1" --arg namespace "$NAMESPACE-versions" \
@@ -258,7 +258,7 @@ objects_of_both_versions_are_read() {
   expect_json .status.userInfo.username "$(user_of first)"
 }
 
-# The hub serves v1alpha2, which has no such field.
+# The hub also serves the ClusterProfile as v1alpha2, which has no such field.
 the_deprecated_field_is_not_served_as_v1alpha2() {
   inventory lister
   stored_at v1alpha1 deprecated credentialProviders
@@ -284,7 +284,7 @@ the_crd_refuses() {
   expect_in stderr "${@:3}"
 }
 
-# extended EXTENSION...: a cluster with these extensions, NAME=JSON.
+# extended EXTENSION...: prints a cluster with these extensions, NAME=JSON.
 extended() {
   local extension
   for extension in "$@"; do
@@ -293,7 +293,7 @@ extended() {
   done | jq -cs '{server: "https://spoke.example.com:6443", extensions: .}'
 }
 
-# So no stored form of these suits upstream's library, which decodes an array.
+# Upstream's library expects an array in these extensions, which therefore cannot be stored.
 no_array_is_stored_as_an_extension() { # VERSION
   local name
   for name in clusterprofiles.multicluster.x-k8s.io/exec/additional-args \
@@ -320,12 +320,12 @@ admin -n "$NAMESPACE" create rolebinding auditor-secrets --role auditor-secrets 
 (cd "$SUITE_DIR" && store_inventory)
 use_versions
 
-check "kubectl uses every context, with list on ClusterProfiles alone" kubectl_uses_every_context
-check "client-go uses what -l chose" client_go_uses_what_was_read
-check "get --name needs get alone" get_reads_one_by_name
+check "kubectl uses every context; the verb list on ClusterProfiles is enough" kubectl_uses_every_context
+check "client-go uses the ClusterProfile that -l selects" client_go_uses_what_was_read
+check "get --name needs only the verb get" get_reads_one_by_name
 check "KUBECONFIG names the hub" a_pod_s_variable_names_the_hub
-check "without the right, the missing rule is told" the_missing_rule_is_told stranger
-check "with get alone, list is told to be missing" the_missing_rule_is_told getter
+check "without RBAC rules, the error names the missing rule" the_missing_rule_is_told stranger
+check "with only the verb get, the error names the missing verb list" the_missing_rule_is_told getter
 check "all namespaces need a ClusterRole" all_namespaces_need_a_cluster_role
 check "$MANY ClusterProfiles are read in pages" many_profiles_are_read_in_pages
 check "Istio's Secret works as a kubeconfig" istio_s_secret_works_as_a_kubeconfig
@@ -333,6 +333,6 @@ check "Argo CD's Secret has what a client needs" argocd_s_secret_has_what_a_clie
 check "lint finds two Secrets of one Istio cluster" lint_finds_two_secrets_of_one_cluster
 check "objects of v1alpha1 and v1alpha2 are read" objects_of_both_versions_are_read
 check "credentialProviders is not served as v1alpha2" the_deprecated_field_is_not_served_as_v1alpha2
-check "no array is stored as an extension, v1alpha1" no_array_is_stored_as_an_extension v1alpha1
-check "no array is stored as an extension, v1alpha2" no_array_is_stored_as_an_extension v1alpha2
-check "v1alpha2 bounds what a cluster may be" v1alpha2_bounds_a_cluster
+check "the CRD refuses an array as an extension, v1alpha1" no_array_is_stored_as_an_extension v1alpha1
+check "the CRD refuses an array as an extension, v1alpha2" no_array_is_stored_as_an_extension v1alpha2
+check "the CRD refuses an invalid cluster, v1alpha2" v1alpha2_bounds_a_cluster

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What libexeccred/hub writes, watches and holds, against a kube-apiserver and an etcd of its own,
-# which is stopped, started and compacted: by tests/support/hub_probe_main.cpp, with the rights of a
-# ServiceAccount.
+# libexeccred/hub writes Secrets, watches ClusterProfiles and holds a Lease. The suite has its own
+# kube-apiserver and etcd, which it stops, starts and compacts. tests/support/hub_probe_main.cpp calls
+# the library, as a ServiceAccount.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -18,7 +18,7 @@ fi
 trap cluster_stop EXIT
 E2E_CLUSTER=$SUITE_DIR/cluster
 cluster_start "$E2E_CLUSTER"
-# Of this cluster, not of the one that all suites share.
+# Sourced again, for this cluster instead of the one that all suites share.
 # shellcheck source=tests/e2e/lib/fixtures.sh
 . "$E2E_DIR/lib/fixtures.sh"
 # shellcheck disable=SC2034
@@ -31,12 +31,12 @@ secret() { # NAME [DATA]
 }
 
 probe() { run "$PROBE" "$SUITE_DIR/hub.json" "$@"; }
-# probe_with FILE VERB...: the object comes from the file.
+# probe_with FILE VERB...: runs the probe with the object in this file.
 probe_with() {
   run bash -c 'exec "${@:2}" <"$1"' - "$1" "$PROBE" "$SUITE_DIR/hub.json" "${@:2}"
 }
 
-# expect_outcome OUTCOME CODE TEXT...: with an error of this exit code, which holds each text.
+# expect_outcome OUTCOME CODE TEXT...: the error has this exit code and contains each text.
 expect_outcome() {
   expect_json .outcome "$1"
   expect_json .error.code "$2"
@@ -82,7 +82,7 @@ an_older_version_is_not_written_over() {
   probe remove "$NAMESPACE" old "$(jq -r .metadata.uid read.json)" \
     "$(jq -r .metadata.resourceVersion read.json)"
   expect_outcome conflict 1 "the ResourceVersion in the precondition"
-  # Deleted and made again: another uid.
+  # Deleted and created again, so it has another UID.
   admin -n "$NAMESPACE" delete secret old >/dev/null
   probe_with read.json replace "$NAMESPACE" old
   expect_outcome absent 1 "404 Not Found"
@@ -98,7 +98,7 @@ refusals_are_told() {
   admin create namespace "$other" >/dev/null
   may_write "$other"
   admin -n "$other" create quota none --hard secrets=0 >/dev/null
-  # No controller fills it.
+  # Sets the quota's status, because no controller runs here.
   admin -n "$other" patch quota none --subresource status --type merge \
     --patch '{"status": {"hard": {"secrets": "0"}, "used": {"secrets": "0"}}}' >/dev/null
   secret web >web.json
@@ -108,7 +108,7 @@ refusals_are_told() {
   admin delete namespace "$other" --wait=false >/dev/null
   probe_with web.json create "$other"
   expect_outcome refused 1 "because it is being terminated"
-  # RBAC refuses before the namespace is looked for.
+  # RBAC refuses the request even before the API server looks up the namespace.
   probe_with web.json create default
   expect_outcome refused 1 "cannot create resource" "verbs [create] on resources [secrets]"
   run bash -c '"$1" "$2" create no-such-namespace <web.json' - "$PROBE" "$E2E_CLUSTER/admin.kubeconfig"
@@ -139,12 +139,12 @@ lists_are_whole_and_may_be_without_data() {
   expect_json 'map(select(.data)) | length' 0
 }
 
-# follow NAME VERB...: the probe in the background, its lines in the file NAME.
+# follow NAME VERB...: runs the probe in the background, with its output in the file NAME.
 follow() {
   "$PROBE" "$SUITE_DIR/hub.json" "${@:2}" >"$1" 2>"$1.debug" &
   FOLLOWER=$!
 }
-# The last line that the probe has written.
+# last_line NAME FILTER: tests the last line that the probe has written.
 last_line() { tail -n 1 "$1" | jq -e "$2" >/dev/null; }
 end_follower() {
   kill -TERM "$FOLLOWER"
@@ -171,8 +171,8 @@ a_watch_outlives_the_api_server() {
   restart_apiserver
   wait_until 60 names_are '["one", "two"]'
 
-  # Asleep while the API server restarts, a ClusterProfile goes, and etcd forgets that. For the probe
-  # the API server was never away: only the 410 makes it list anew.
+  # The probe is stopped while the API server restarts, a ClusterProfile is deleted, and etcd is compacted.
+  # The probe sees no failed connection, so only the status 410 makes it list again.
   local failures
   failures=$(failed_connections)
   kill -STOP "$FOLLOWER"
@@ -197,7 +197,7 @@ lease_is() {
 }
 
 a_lease_is_taken_over_and_given_back() {
-  # As client-go writes it, by a holder that renews once more and then is gone.
+  # A Lease as client-go writes it. Its holder renews it once more and then never again.
   local record='{"spec": {"holderIdentity": "client-go", "leaseDurationSeconds": 3, "leaseTransitions": 4,
     "acquireTime": "2026-07-01T12:00:00.000000Z", "renewTime": "2026-07-01T12:00:00.000000Z"}}'
   jq '. + {apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: {name: "sync"}}' <<<"$record" |
@@ -210,7 +210,7 @@ a_lease_is_taken_over_and_given_back() {
   expect_equal "transitions" 5 "$(admin -n "$NAMESPACE" get lease sync -o jsonpath='{.spec.leaseTransitions}')"
   expect_equal "the duration" 15 \
     "$(admin -n "$NAMESPACE" get lease sync -o jsonpath='{.spec.leaseDurationSeconds}')"
-  # Somebody else takes it by force.
+  # Another process overwrites the Lease.
   admin -n "$NAMESPACE" patch lease sync --type merge --patch '{"spec": {"holderIdentity": "thief",
     "leaseDurationSeconds": 1}}' >/dev/null
   wait_until 30 grep -q '"held":false.*"holder":"thief"' lease
@@ -238,10 +238,12 @@ admin -n "$NAMESPACE" create role leader --verb get,create,update \
 admin -n "$NAMESPACE" create rolebinding leader --role leader --serviceaccount "$NAMESPACE:writer" >/dev/null
 hub_kubeconfig "$SUITE_DIR/hub.json" "$NAMESPACE" writer
 
-check "a Secret is created, replaced with others' marks, and removed" a_secret_lives_and_others_marks_are_kept
-check "a Secret that is there is a conflict" what_is_there_is_not_created_again
-check "another version or uid is a conflict, none an absence" an_older_version_is_not_written_over
-check "quota, RBAC, namespace and size are refusals" refusals_are_told
-check "lists are whole, in pages, or without data" lists_are_whole_and_may_be_without_data
-check "a Lease is taken over, lost, taken again and given back" a_lease_is_taken_over_and_given_back
-check "a watch outlives the API server and a compaction" a_watch_outlives_the_api_server
+check "a Secret is created, replaced with others' annotations kept, and removed" \
+  a_secret_lives_and_others_marks_are_kept
+check "creating a Secret that exists is a conflict" what_is_there_is_not_created_again
+check "another resourceVersion or UID is a conflict, a missing Secret is absent" \
+  an_older_version_is_not_written_over
+check "a refusal by quota, RBAC, namespace, key or size is reported" refusals_are_told
+check "a list is read in pages, with data or only metadata" lists_are_whole_and_may_be_without_data
+check "a Lease is taken over, lost, taken again and released" a_lease_is_taken_over_and_given_back
+check "a watch continues after an API server restart and a compaction" a_watch_outlives_the_api_server

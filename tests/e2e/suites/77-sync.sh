@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred sync and a real kube-apiserver and etcd of its own: by the manifests of config/sync, with
-# the rights that they give. What it writes is what kubectl and client-go are accepted with, before
-# and after a rotation; nothing that is not its own is changed.
+# execcred sync with its own real kube-apiserver and etcd, the command line and the RBAC rules of the
+# manifests in config/sync. The cluster accepts kubectl with what it writes, before and after a
+# rotation. It changes no objects of others.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -12,7 +12,7 @@
 ETCD=${CLUSTER_PIDS[0]}
 API_SERVER=${CLUSTER_PIDS[1]}
 
-# deployed ARGUMENT...: the Deployment's command line, as a process of this machine.
+# deployed: sets DEPLOYED to the Deployment's command line, changed to run on this machine.
 deployed() {
   local line
   mapfile -t line < <(admin create --dry-run=client -o json -f "$CONFIG/deployment.yaml" |
@@ -29,7 +29,7 @@ deployed() {
   DEPLOYED+=("--kubeconfig=$SUITE_DIR/sync.json")
 }
 
-# That its credential has ended.
+# The annotation that marks a Secret whose credential has expired.
 mark_of() { admin -n "$TO" get secret "$1" -o json | jq -r '.metadata.annotations["execcred.io/expired"] // "no"'; }
 is_marked() { [ "$(mark_of "$1")" = true ]; }
 is_unmarked() { [ "$(mark_of "$1")" = no ]; }
@@ -125,7 +125,7 @@ nothing_foreign_is_changed() {
   expect_status 1
   expect_in stderr target-foreign
   expect_equal "the Secret" theirs "$(value_of a-token token)"
-  # With our label alone, too: the ClusterProfile is missing.
+  # Also with execcred's label alone: the annotation that names the ClusterProfile is missing.
   admin -n "$TO" label secret a-token app.kubernetes.io/managed-by=execcred execcred.io/instance=default >/dev/null
   once --to-secret=token
   expect_status 1
@@ -133,7 +133,7 @@ nothing_foreign_is_changed() {
   admin -n "$TO" delete secret a-token >/dev/null
   once --to-secret=token
   expect_success
-  # Another instance leaves it alone, and does not remove it.
+  # Another instance neither changes nor removes it.
   once --to-secret=token --instance=other
   expect_status 1
   unstore a
@@ -173,11 +173,11 @@ a_cluster_made_again_gets_a_secret_of_its_own() {
     "$(admin -n "$TO" get secret a-token -o json | jq -r '.metadata.annotations["execcred.io/clusterprofile-uid"]')"
 }
 
-# Leftovers that a killed run must not have, and targets that must not change.
+# Each folder that exists is complete.
 folders_are_whole() {
   local folder
   for folder in out/fleet/*/; do
-    # A run may have been killed before its first folder.
+    # A run may have been killed before it wrote its first folder.
     [ -d "$folder" ] || continue
     test -s "$folder/token" -a -s "$folder/kubeconfig" -a -s "$folder/.execcred-sync"
   done
@@ -192,7 +192,7 @@ kills_leave_nothing() {
   admin -n "$TO" create secret generic theirs --from-literal=token=theirs >/dev/null
   admin -n "$TO" label secret theirs app.kubernetes.io/managed-by=execcred >/dev/null
   before=$(admin -n "$TO" get secret theirs -o json | jq -c .)
-  # Due again at each start.
+  # With such a short lifetime the credentials are due at each start.
   echo 3 >"$SUITE_DIR/lifetime"
   for i in $(seq 40); do
     start sync -m "$SUITE_DIR/mapping.json" --from-hub -n fleet --kubeconfig "$SUITE_DIR/sync.json" \
@@ -229,7 +229,7 @@ a_namespace_may_go_and_come_back() {
   admin delete namespace going --wait=false >/dev/null
   admin -n going delete secret --all >/dev/null
   wait_until 60 grep -q 'because it is being terminated.*cause=target-refused' log
-  # No controller finishes it.
+  # Removes the namespace, because no controller runs here that would do it.
   admin get namespace going -o json | jq 'del(.spec.finalizers)' >finalized.json
   admin replace --raw /api/v1/namespaces/going/finalize -f finalized.json >/dev/null
   wait_until 60 grep -q 'namespaces .*going.* not found.*cause=target-refused' log
@@ -256,7 +256,7 @@ a_quota_that_is_full_for_a_while() {
 what_no_secret_can_hold_is_refused_alone() {
   clean
   store b
-  # A kubeconfig holds it in base64.
+  # A kubeconfig has the CA in base64, so it becomes larger than a Secret may be.
   while [ "$(wc -c <cas 2>/dev/null || echo 0)" -lt 820000 ]; do
     for _ in $(seq 200); do cat "$CA_FILE"; done >>cas
   done
@@ -266,7 +266,7 @@ what_no_secret_can_hold_is_refused_alone() {
   admin create -f large.json >/dev/null
   jq '{status}' large.json >status.json
   admin -n fleet patch clusterprofile a --subresource status --type merge --patch-file status.json >/dev/null
-  # The cluster's info would not fit into the plugin's environment.
+  # The cluster information would be too large for the plugin's environment.
   jq '.providers[].execConfig.provideClusterInfo = false' "$SUITE_DIR/mapping.json" >mapping.json
   run "$EXECCRED" sync -m mapping.json --from-hub -n fleet --kubeconfig "$SUITE_DIR/sync.json" \
     --secret-namespace="$TO" --once --to-secret=kubeconfig
@@ -304,14 +304,14 @@ the_server_may_go_away_for_a_while() {
   start "${DEPLOYED[@]}"
   wait_until 60 is_there a-kubeconfig
   kill -STOP "$API_SERVER"
-  sleep 3 # the silence itself
+  sleep 3 # the time without answers
   kill -CONT "$API_SERVER"
   store b
   wait_until 60 is_there b-kubeconfig
   end
 }
 
-# The process that holds the Lease is the one that writes.
+# Prints the holder of the Lease, which is the process that writes.
 lease_holder() { admin -n execcred-sync get lease execcred-sync -o json | jq -r '.spec.holderIdentity // ""'; }
 has_holder() { [ -n "$(lease_holder)" ]; }
 
@@ -320,7 +320,7 @@ hand_lease_to() { # IDENTITY SECONDS
     "{\"spec\":{\"holderIdentity\":\"$1\",\"leaseDurationSeconds\":$2}}" >/dev/null
 }
 
-# The process has seen that HOLDER took it.
+# waits_for_holder HOLDER: the process has seen that HOLDER has the Lease.
 waits_for_holder() { grep -q "waiting for the Lease.*$1" log; }
 
 a_stolen_lease_ends_all_writing() {
@@ -330,13 +330,13 @@ a_stolen_lease_ends_all_writing() {
   deployed
   start "${DEPLOYED[@]}"
   wait_until 60 is_there a-kubeconfig
-  # The holder's renewal may be between them.
+  # Repeated, because a renewal of the holder may come between read and write.
   wait_until 30 hand_lease_to thief 3600
   wait_until 30 waits_for_holder thief
   expect_equal "the holder" thief "$(lease_holder)"
   admin -n "$TO" delete secret a-kubeconfig >/dev/null
   store b
-  # In the time of these, a holder would write both.
+  # While these two follow each other, a process with the Lease would have written both Secrets.
   for other in second third; do
     hand_lease_to "$other" 3600
     wait_until 30 waits_for_holder "$other"
@@ -350,7 +350,7 @@ a_stolen_lease_ends_all_writing() {
   end
 }
 
-# As long as a disk of etcd's that stalls: requests and the Lease run out.
+# Stalls of etcd, as with a slow disk. Requests reach their time limit, and the Lease expires.
 a_slow_etcd_is_weathered() {
   clean
   store a
@@ -371,7 +371,7 @@ a_slow_etcd_is_weathered() {
   end
 }
 
-# The last check: the server that it starts ends with it.
+# This check must be the last one, because the API server that it starts ends with it.
 the_server_may_restart() {
   clean
   store a
@@ -394,20 +394,22 @@ the_server_may_restart() {
   end
 }
 
-check "the manifests are accepted" manifests_are_accepted
-check "the Deployment's command writes, renews and removes within its rights" \
+check "the API server accepts the manifests" manifests_are_accepted
+check "the Deployment's command writes, restores and removes Secrets with its RBAC rules" \
   the_deployment_writes_and_gives_its_lease_back
-check "of two processes one writes, and the other takes over" two_take_turns
-check "a rotation is followed; an ended credential says so" a_rotation_is_followed
-check "nothing foreign is changed or removed" nothing_foreign_is_changed
-check "a ClusterProfile made again gets another Secret" a_cluster_made_again_gets_a_secret_of_its_own
+check "of two processes one writes, and the other one takes over" two_take_turns
+check "a rotated credential is written, an expired one is marked" a_rotation_is_followed
+check "objects of others are not changed or removed" nothing_foreign_is_changed
+check "a ClusterProfile that is created again gets another Secret" \
+  a_cluster_made_again_gets_a_secret_of_its_own
 check "a full quota, a missing namespace and missing rights are reported" \
   a_full_quota_and_a_missing_namespace_are_reported
-check "a silence of the API server is weathered" the_server_may_go_away_for_a_while
-check "killed at any time it leaves whole folders, and nothing of its work" kills_leave_nothing
-check "a namespace may go and come back" a_namespace_may_go_and_come_back
-check "a quota that is full for a while is waited for" a_quota_that_is_full_for_a_while
-check "what no Secret can hold is refused, and the rest is written" what_no_secret_can_hold_is_refused_alone
-check "a Lease that is stolen ends all writing until it is free" a_stolen_lease_ends_all_writing
-check "stalls of etcd are weathered" a_slow_etcd_is_weathered
-check "a restart of the API server is weathered" the_server_may_restart
+check "sync continues after the API server did not answer for a while" the_server_may_go_away_for_a_while
+check "a run killed at any time leaves complete folders and no temporary files" kills_leave_nothing
+check "sync continues after its namespace was deleted and created again" a_namespace_may_go_and_come_back
+check "sync writes the Secret when a full quota is removed" a_quota_that_is_full_for_a_while
+check "a credential too large for a Secret is refused, and the others are written" \
+  what_no_secret_can_hold_is_refused_alone
+check "after the loss of the Lease nothing is written until it is free" a_stolen_lease_ends_all_writing
+check "sync continues after stalls of etcd" a_slow_etcd_is_weathered
+check "sync continues after a restart of the API server" the_server_may_restart

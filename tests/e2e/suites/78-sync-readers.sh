@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What execcred sync writes, read by the programs that it is for: Argo CD's, Flux's and Cluster API's
-# own code, kubectl, and client-go for the token file. Each is accepted by a real kube-apiserver,
-# before and after a rotation.
+# The programs that execcred sync writes for can read its Secrets and files: the code of Argo CD, Flux
+# and Cluster API, kubectl, and client-go for the token file. A real kube-apiserver accepts each of
+# them, before and after a rotation.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -12,7 +12,7 @@
 READER=system:serviceaccount:fleet:reader
 HUB=$E2E_CLUSTER/admin.kubeconfig
 
-# Argo CD reads no cluster without its settings.
+# Argo CD's code needs its settings to read a cluster.
 make_argocd_settings() {
   admin -n "$TO" create configmap argocd-cm --dry-run=client -o json |
     jq '.metadata.labels = {"app.kubernetes.io/part-of": "argocd"}' | admin apply -f - >/dev/null
@@ -21,7 +21,7 @@ make_argocd_settings() {
     jq '.metadata.labels = {"app.kubernetes.io/part-of": "argocd"}' | admin apply -f - >/dev/null
 }
 
-# whoami_of READER ARGUMENT...: sets CREDENTIAL to the ID of the credential that is accepted.
+# whoami_of READER ARGUMENT...: sets CREDENTIAL to the ID of the credential that the cluster accepts.
 whoami_of() {
   run "$E2E_SYNCREADERS" "$@"
   expect_success
@@ -30,7 +30,7 @@ whoami_of() {
   [ -n "$CREDENTIAL" ] || unexpected "the ID of a credential"
 }
 
-# whoami_of_token SECRET: the keys server, ca.crt and token, as other programs read them.
+# whoami_of_token SECRET: uses its keys server, ca.crt and token, as other programs do.
 whoami_of_token() {
   value_of "$1" ca.crt >ca.pem
   run kubectl --server "$(value_of "$1" server)" --certificate-authority ca.pem \
@@ -39,7 +39,7 @@ whoami_of_token() {
   expect_json .status.userInfo.username "$READER"
 }
 
-# Its readers know one name of the Secret, and there are two formats with a kubeconfig.
+# Cluster API reads only the Secret a-kubeconfig, so the Secret for Flux has another name.
 read_all() {
   whoami_of flux "$HUB" "$TO" a-for-kubeconfig
   IDS=("$CREDENTIAL")
@@ -77,7 +77,7 @@ secrets_are_read() {
   end
 }
 
-# Istio's Secret needs a credential that lives for a day: another mapping makes sync ask for a new one.
+# Istio's Secret needs a credential that is valid for a day. A changed mapping makes sync get a new one.
 istio_s_secret_is_read() {
   clean
   store a
@@ -103,7 +103,7 @@ istio_s_secret_is_read() {
   accepted_with kubeconfig
 }
 
-# client-go reads the file again after a minute.
+# client-go reads the token file again after a minute.
 a_client_follows_the_token_file() {
   clean
   store a
@@ -118,4 +118,4 @@ a_client_follows_the_token_file() {
 
 check "Argo CD, Flux and Cluster API are accepted, before and after a rotation" secrets_are_read
 check "Istio's Secret is accepted, before and after a rotation" istio_s_secret_is_read
-check "a client of client-go follows the token file" a_client_follows_the_token_file
+check "client-go uses the new token in the token file" a_client_follows_the_token_file

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Token exchange (RFC 8693) with Dex: a ServiceAccount's token, which Dex trusts by its oidc
-# connector, becomes an id_token of Dex, which the cluster takes.
+# connector, is exchanged for an id_token of Dex, which the cluster accepts.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -39,7 +39,7 @@ the_token_is_dexs() {
   expect_equal "the user" "$(user_of workload)" "$(jq -r .name claims)"
 }
 
-# Dex asks for the audience by a scope; without it the id_token is for the client itself.
+# With Dex a scope chooses the audience. Without that scope the id_token is for the client itself.
 no_scope_no_audience() {
   subject_token workload
   ask "${DISCOVERED[@]/--scope=*/--scope=openid profile}" --expect-audience="$FEDERATED_AUDIENCE" \
@@ -47,7 +47,7 @@ no_scope_no_audience() {
   expect_refused 1 "the token is for 'plugin', not for '$FEDERATED_AUDIENCE'"
 }
 
-# hub_account ACCOUNT: hub.json is its kubeconfig.
+# hub_account ACCOUNT: writes its kubeconfig to hub.json.
 hub_account() {
   jq --arg token "$(request_token "$1" --audience="$ISSUER_URL")" \
     '.users[0].user = {token: $token}' "$E2E_CLUSTER/admin.kubeconfig" >hub.json
@@ -64,7 +64,7 @@ subject_from_the_hub() {
   expect_accepted "$DEX_USER"
 }
 
-# refused_subject TOKEN: Dex says why, and is asked once within ten seconds.
+# refused_subject TOKEN: the error is Dex's, and the second run within ten seconds makes no call.
 refused_subject() {
   local before
   project_token volume "$1"
@@ -116,7 +116,7 @@ a_second_run_makes_no_call() {
   ask "${DISCOVERED[@]}" --subject-token-file="$PWD/volume/token"
   expect_token
   token=$(jq -r .status.token stdout)
-  # A client of its own each time: one that asks again is one that was refused.
+  # execcred get is another client: if the same client asks again, the plugin assumes a refused token.
   use_plugin "${DISCOVERED[@]}" --subject-token-file="$PWD/volume/token"
   run "$EXECCRED_BIN/execcred" get -m mapping.json -f profile.json -o token
   expect_success
@@ -124,7 +124,7 @@ a_second_run_makes_no_call() {
   expect_equal "the calls of Dex" $((before + 1)) "$(dex_calls)"
 }
 
-# The kubelet renews the file; it is the same identity.
+# The kubelet renews the token in the file. The identity stays the same.
 a_renewed_subject_makes_no_call() {
   local before
   subject_token workload
@@ -182,11 +182,11 @@ check "--issuer-url: kubectl, client-go and execcred are accepted" \
 check "--token-url: kubectl, client-go and execcred are accepted" \
   accepted_with --token-url="$DEX_URL/token"
 check "client_secret_post" accepted_with --issuer-url="$DEX_URL" --client-auth=client_secret_post
-check "the token is Dex's, for the cluster, and ends with it" the_token_is_dexs
+check "the token is Dex's, and the credential expires with it" the_token_is_dexs
 check "--expect-audience: without the scope the token is not for the cluster" no_scope_no_audience
-check "a subject that the hub's TokenRequest gives" subject_from_the_hub
+check "a subject token from the hub's TokenRequest" subject_from_the_hub
 check "a forged subject: Dex's error, and one call" a_forged_subject
-check "a subject that is no JWT: Dex's error, and one call" refused_subject garbage
+check "a subject that is not a JWT: Dex's error, and one call" refused_subject garbage
 check "an expired subject: no call" an_expired_subject
 check "an unknown connector: Dex's error" an_unknown_connector
 check "a wrong client secret: Dex's error, without the secret" a_wrong_secret
@@ -195,4 +195,4 @@ check "a second run makes no call" a_second_run_makes_no_call
 check "a renewed subject token makes no call" a_renewed_subject_makes_no_call
 check "another subject is another user" another_subject_is_another_user
 check "20 cold runs at once make one call" twenty_cold_runs_make_one_call
-check "--no-cache asks each time" no_cache_asks_each_time
+check "--no-cache calls Dex each time" no_cache_asks_each_time

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The other flows with npm's oidc-provider, whose access tokens are JWTs for the cluster: client
-# credentials with each way to authenticate a client, RFC 8693 and RFC 7523, refresh tokens.
+# credentials with each client authentication method, RFC 8693 and RFC 7523, refresh tokens.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -33,7 +33,7 @@ client_secret() { # CLIENT [ARGUMENT...]
   client_is "$1" --client-secret-file="$SUITE_DIR/secret" "${@:2}"
 }
 
-# Each assertion is new: the provider refuses one that it has seen.
+# Each run must make a new assertion, because the provider refuses one that it has already received.
 private_key() { # ALG KEY [ARGUMENT...]
   client_is "key-$1" --private-key-file="$KEYS/$2.key" --signing-alg="$1" --key-id=first "${@:3}"
   run "$FEDERATION_PLUGIN" --ca-file="$FEDERATION_CA" --no-cache "${CREDENTIALS[@]}" \
@@ -57,7 +57,7 @@ another_certificate_is_refused() {
   expect_refused 1 invalid_client
 }
 
-# assertion CLIENT: what an issuer that the provider knows says of the client.
+# assertion CLIENT: prints a client assertion, signed with a key that the provider knows.
 assertion() {
   sign_jwt "$KEYS/rsa.key" "$(jq -cn --arg client "$1" --arg audience "$OIDC_PROVIDER_URL" \
     --arg id "$RANDOM$RANDOM$RANDOM" '{iss: $client, sub: $client, aud: $audience, jti: $id,
@@ -70,7 +70,7 @@ federated_assertion() {
   run kubectl --kubeconfig config auth whoami -o json
   expect_success
   expect_json .status.userInfo.username op:federated
-  # The provider takes an assertion once: this is the cache's answer.
+  # The provider accepts an assertion only once, so this credential is from the cache.
   run kubectl --kubeconfig config get namespaces -o name
   expect_success
   expect_in stdout "namespace/$NAMESPACE"
@@ -109,7 +109,7 @@ an_unknown_resource() {
 
 # --- tokens of another issuer
 
-# from_subject FLOW ARGUMENT...: with a projected token for the provider.
+# from_subject FLOW ARGUMENT...: runs the flow with a projected token for the provider.
 from_subject() {
   subject_token workload --audience "$OIDC_PROVIDER_URL"
   use_plugin --flow="$1" "${DISCOVERED[@]}" --subject-token-file="$PWD/volume/token" "${@:2}"
@@ -137,7 +137,7 @@ subject_from_a_command() {
   expect_accepted "op:$WORKLOAD"
 }
 
-# The default audience of a subject that is fetched is the issuer.
+# Without --subject-audience the subject token is requested for the issuer.
 subject_from_the_hub() {
   use_plugin --flow=token-exchange "${DISCOVERED[@]}" "${BASIC[@]}" --subject=kubernetes \
     --service-account="$NAMESPACE/workload" --kubeconfig="$E2E_CLUSTER/admin.kubeconfig"
@@ -151,7 +151,7 @@ exchange_for() { # AUDIENCE
   expect_token
 }
 
-# The profile's writer names an audience: only with leave of the mapping's.
+# An audience in the ClusterProfile needs --allow-audience in the mapping.
 audience_of_the_profile() {
   subject_token workload --audience "$OIDC_PROVIDER_URL"
   use_plugin --flow=token-exchange "${DISCOVERED[@]}" "${BASIC[@]}" \
@@ -177,7 +177,7 @@ a_subject_for_another_audience() { # FLOW ERROR TEXT
 
 # --- refresh tokens
 
-# refresh_token: secret/refresh-token is a new one, as a login would leave it.
+# refresh_token: writes a new refresh token to the file refresh-token, as a login would.
 refresh_token() {
   curl -fsS --noproxy '*' --cacert "$FEDERATION_CA" -G "$OIDC_PROVIDER_URL/e2e/refresh-token" \
     --data-urlencode "client=$BASIC_CLIENT" --data-urlencode account=person >refresh-token
@@ -186,10 +186,10 @@ refresh_token() {
     --subject-token-file="$PWD/refresh-token"
 }
 
-# forget_credentials: as if the cached ones had ended.
+# forget_credentials: removes the cached credentials, as if they had expired.
 forget_credentials() { rm cache/*.credential; }
 
-# The provider rotates at each use, and ends the family when a used one comes again.
+# The provider replaces the refresh token at each use. If a used one is sent again, it revokes all of them.
 a_rotated_token_is_kept() {
   local before
   refresh_token
@@ -217,7 +217,7 @@ a_new_login_replaces_the_rotated_token() {
 a_used_token_is_refused() {
   refresh_token
   expect_accepted op:person
-  # Another machine's cache: the provider sees its token a second time.
+  # With another cache, as on another machine, the plugin sends the used token again.
   run "$FEDERATION_PLUGIN" --ca-file="$FEDERATION_CA" --cache-dir="$PWD/other" \
     --flow=refresh-token "${DISCOVERED[@]}" "${BASIC[@]}" --subject-token-file="$PWD/refresh-token"
   expect_refused 1 invalid_grant
@@ -235,7 +235,7 @@ a_refresh_token_needs_the_cache() {
 answers_so_far() { grep -c "^$1" answers || true; }
 has_answer() { [ "$(answers_so_far "$1")" -gt "$2" ]; }
 
-# One controller asks all the while; its cluster revokes what was issued so far.
+# A controller sends requests all the time. Then its cluster refuses all tokens that were issued so far.
 a_revoked_token_recovers() {
   local before refused
   use_plugin "${CREDENTIALS[@]}" "${BASIC[@]}"
@@ -258,39 +258,39 @@ check "private_key_jwt RS256" private_key RS256 rsa
 check "private_key_jwt PS256" private_key PS256 rsa
 check "private_key_jwt ES256" private_key ES256 ec
 check "private_key_jwt EdDSA" private_key EdDSA ed25519
-check "private_key_jwt for the token endpoint" private_key RS256 rsa \
+check "private_key_jwt with the token endpoint as audience" private_key RS256 rsa \
   --client-assertion-audience="$OIDC_PROVIDER_URL/token"
-check "tls_client_auth by mtls_endpoint_aliases" certificate_is_accepted
-check "tls_client_auth, named" certificate_is_accepted --client-auth=tls_client_auth
+check "tls_client_auth with mtls_endpoint_aliases" certificate_is_accepted
+check "tls_client_auth with --client-auth" certificate_is_accepted --client-auth=tls_client_auth
 check "tls_client_auth with another certificate is refused" another_certificate_is_refused
 check "federated: an assertion from a file" federated_assertion
-check "federated: --client-assertion-type" federated_assertion_of_another_type
+check "federated: another --client-assertion-type is refused" federated_assertion_of_another_type
 check "a wrong secret: the provider's error, and one call" a_wrong_secret
 check "--resource chooses the token" another_resource
-check "--resource that the provider does not know" an_unknown_resource
+check "--resource that the provider does not know is refused" an_unknown_resource
 check "token-exchange, client_secret_basic" from_subject token-exchange "${BASIC[@]}"
 check "token-exchange, private_key_jwt" from_subject token-exchange --client-id=key-ES256 \
   --private-key-file="$KEYS/ec.key"
 check "token-exchange, public client" from_subject token-exchange --client-id=public
-check "token-exchange that answers N_A" from_subject token-exchange "${BASIC[@]}" \
-  --requested-token-type=jwt
-check "token-exchange by --token-url" without_discovery token-exchange
+check "token-exchange for a jwt, which the provider answers as N_A" \
+  from_subject token-exchange "${BASIC[@]}" --requested-token-type=jwt
+check "token-exchange with --token-url" without_discovery token-exchange
 check "token-exchange for an audience" exchange_for "$FEDERATED_AUDIENCE"
 check "token-exchange for another audience" exchange_for elsewhere
 check "token-exchange: the profile's audience needs --allow-audience" audience_of_the_profile
-check "token-exchange: a subject for another audience" a_subject_for_another_audience \
+check "token-exchange: a subject for another audience is refused" a_subject_for_another_audience \
   token-exchange invalid_request ERR_JWT_CLAIM_VALIDATION_FAILED
 check "jwt-bearer, client_secret_basic" from_subject jwt-bearer "${BASIC[@]}"
 check "jwt-bearer, public client" from_subject jwt-bearer --client-id=public
-check "jwt-bearer by --token-url" without_discovery jwt-bearer
-check "jwt-bearer: a subject for another audience" a_subject_for_another_audience \
+check "jwt-bearer with --token-url" without_discovery jwt-bearer
+check "jwt-bearer: a subject for another audience is refused" a_subject_for_another_audience \
   jwt-bearer invalid_grant "grant request is invalid"
 check "--subject-token-env" subject_from_the_environment
 check "--subject-token-command" subject_from_a_command
-check "--subject=kubernetes, for the issuer" subject_from_the_hub
+check "--subject=kubernetes, with the issuer as audience" subject_from_the_hub
 check "refresh-token: the rotated token is kept" a_rotated_token_is_kept
 check "refresh-token: a new login replaces the rotated token" a_new_login_replaces_the_rotated_token
 check "refresh-token: a used token is refused" a_used_token_is_refused
 check "refresh-token: --no-cache is an error" a_refresh_token_needs_the_cache
-# The last, as the cluster refuses earlier tokens from here on.
-check "a revoked token recovers, with one more call" a_revoked_token_recovers
+# This check must be the last one, because afterwards the cluster refuses earlier tokens.
+check "a client recovers from a revoked token, with one more call" a_revoked_token_recovers

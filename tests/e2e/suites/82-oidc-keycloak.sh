@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Keycloak: standard token exchange (version 2), and the client authentications that only it has of
-# our providers: a certificate's key, and a ServiceAccount's token as a client's assertion.
+# Keycloak: standard token exchange (version 2), and the client authentication that only Keycloak
+# supports among these providers: the key of a certificate, and a ServiceAccount's token as assertion.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
 
-# Java, 180 MB to download, 600 MB of memory, and up to two minutes to start.
+# Keycloak needs Java, a download of 180 MB, 600 MB of memory, and up to two minutes to start.
 if [ -z "${EXECCRED_E2E_KEYCLOAK:-}" ]; then
   skip "all of Keycloak" "scripts/e2e $SUITE or EXECCRED_E2E_KEYCLOAK=1 runs it"
   exit
@@ -37,7 +37,7 @@ private_key() { # [ARGUMENT...]
   client_is key --private-key-file="$FEDERATION/pki/rsa.key" "$@"
 }
 
-# The caller's own access token, which is for the client that exchanges it.
+# The subject token is an access token of the client "caller", for the client that exchanges it.
 exchange() {
   ask "${CREDENTIALS[@]}" --client-id=caller "${SECRET[@]}"
   expect_token
@@ -52,7 +52,7 @@ exchanged_token_is_accepted() {
   expect_accepted keycloak:service-account-caller
 }
 
-# It stands in "access_token", as what is "N_A", and is for the client that asks.
+# The id_token is in the field "access_token", and its audience is the requesting client.
 an_id_token() {
   exchange
   ask "${EXCHANGE[@]}" --subject-token-type=access_token --requested-token-type=id_token \
@@ -107,15 +107,16 @@ an_assertion_for_another_audience() {
 check "client_secret_basic, form-encoded" client_is plugin "${SECRET[@]}"
 check "client_secret_post" client_is plugin "${SECRET[@]}" --client-auth=client_secret_post
 check "private_key_jwt" private_key
-check "private_key_jwt for the token endpoint" private_key \
+check "private_key_jwt with the token endpoint as audience" private_key \
   --client-assertion-audience="$KEYCLOAK_URL/protocol/openid-connect/token"
 check "a wrong secret: Keycloak's error" a_wrong_secret
 check "token-exchange for an audience" exchanged_token_is_accepted
 check "token-exchange for an id_token" an_id_token
-check "token-exchange with a subject token type that Keycloak refuses" \
+check "token-exchange: Keycloak refuses another subject token type" \
   a_subject_type_that_keycloak_refuses
-check "token-exchange for an audience that Keycloak does not know" an_audience_that_keycloak_refuses
+check "token-exchange: Keycloak refuses an unknown audience" an_audience_that_keycloak_refuses
 check "federated: a ServiceAccount's token is the client's assertion" a_service_account_is_a_client
-check "federated: one that the hub makes" a_service_account_of_the_hub_is_a_client
-check "federated: --client-assertion-type" another_type_of_assertion
-check "federated: an assertion for another audience" an_assertion_for_another_audience
+check "federated: a token from the hub's TokenRequest is the client's assertion" \
+  a_service_account_of_the_hub_is_a_client
+check "federated: another --client-assertion-type is refused" another_type_of_assertion
+check "federated: an assertion for another audience is refused" an_assertion_for_another_audience

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-oidc-federation --flow=pass-through: a ServiceAccount's token is taken by the cluster as
-# it is. It comes from a projected file, or by TokenRequest with the least of permissions.
+# execcred-oidc-federation --flow=pass-through: the cluster accepts a ServiceAccount's token without an
+# exchange. It is from a projected file, or from a TokenRequest with the fewest RBAC rules.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
 # shellcheck source=tests/e2e/lib/federation.sh
 . "$E2E_DIR/lib/federation.sh"
 
-# The controller's ServiceAccount, as the hub knows it, may have tokens made for reader, and for
-# nobody else.
+# On the hub, the controller's ServiceAccount may request tokens of the ServiceAccount reader, and of
+# no other.
 store_permissions() {
   admin -n "$NAMESPACE" create role token-reader --verb create \
     --resource serviceaccounts/token --resource-name reader
@@ -17,7 +17,7 @@ store_permissions() {
     --serviceaccount "$NAMESPACE:controller"
 } >/dev/null
 
-# hub_kubeconfig ACCOUNT: hub.json is its kubeconfig; HUB are the arguments for it.
+# hub_kubeconfig ACCOUNT: writes its kubeconfig to hub.json, and sets HUB to the arguments for it.
 hub_kubeconfig() {
   jq --arg token "$(request_token "$1")" '.users[0].user = {token: $token}' \
     "$E2E_CLUSTER/admin.kubeconfig" >hub.json
@@ -62,7 +62,7 @@ the_hubs_token_is_for_the_audience() {
   expect_equal "the user" "$(user_of reader)" "$(jq -r .sub claims)"
 }
 
-# Each token that the hub makes is another one.
+# The hub returns a different token each time, so the same token is from the cache.
 the_hub_is_asked_once() {
   local arguments token
   hub_kubeconfig controller
@@ -108,7 +108,7 @@ no_jwt() {
   expect_in stderr execcred-token-file
 }
 
-# Where an audience only narrows, the profile may say it without leave.
+# Here the audience is only compared, so the ClusterProfile may set it without --allow-audience.
 the_profile_narrows_the_audience() {
   project_token volume "$(request_token reader)"
   write_clients --flow=pass-through --subject-token-file="$PWD/volume/token"
@@ -129,14 +129,14 @@ wait_until 30 admin -n "$NAMESPACE" auth can-i create serviceaccounts/reader -q 
   --subresource=token --as "$(user_of controller)"
 
 check "a projected token" a_projected_token
-check "a projected token, --audience that it has" a_projected_token --audience="$AUDIENCE"
+check "a projected token with the --audience" a_projected_token --audience="$AUDIENCE"
 check "the file is read at each run" the_files_token_is_given
-check "a token by TokenRequest, with the least RBAC" a_token_of_the_hub
-check "a token by TokenRequest is for --subject-audience" the_hubs_token_is_for_the_audience
-check "the hub is asked once" the_hub_is_asked_once
-check "another account is forbidden, and the hint names the permission" another_account_is_forbidden
-check "an account that does not exist" no_such_account
-check "a token that has expired" a_token_that_ended
-check "a token for another audience" a_token_for_another_audience
-check "a token that is no JWT" no_jwt
-check "the profile narrows the audience" the_profile_narrows_the_audience
+check "a token from a TokenRequest, with the fewest RBAC rules" a_token_of_the_hub
+check "a token from a TokenRequest has the --subject-audience" the_hubs_token_is_for_the_audience
+check "the second run uses the cached token" the_hub_is_asked_once
+check "another ServiceAccount is forbidden, and the error has a hint" another_account_is_forbidden
+check "a ServiceAccount that does not exist is reported" no_such_account
+check "a token that has expired is refused" a_token_that_ended
+check "a token for another audience is refused" a_token_for_another_audience
+check "a token that is not a JWT is refused" no_jwt
+check "an audience in the ClusterProfile is compared" the_profile_narrows_the_audience

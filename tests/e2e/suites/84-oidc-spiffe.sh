@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-oidc-federation --subject=spiffe: a SPIRE agent's JWT-SVID is the subject. The cluster
-# takes it as it is, or Dex, which trusts SPIRE, exchanges it.
+# execcred-oidc-federation --subject=spiffe: a SPIRE agent's JWT-SVID is the subject token. The cluster
+# accepts it directly, or Dex, which trusts SPIRE, exchanges it.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -10,7 +10,7 @@
 # shellcheck source=tests/e2e/lib/spire.sh
 . "$E2E_DIR/lib/spire.sh"
 
-# What SPIRE's issuer has a certificate of is what the others have one of.
+# SPIRE's issuer has a certificate of the same CA as the other providers.
 start_spire() {
   SPIRE_PKI=$FEDERATION/pki
   spire_start
@@ -32,7 +32,7 @@ EXCHANGE=(--flow=token-exchange --issuer-url="$DEX_URL" --subject-token-type=id_
   --client-secret-file="$SUITE_DIR/secret" --subject-audience="$DEX_URL"
   --scope="openid profile audience:server:client_id:$FEDERATED_AUDIENCE")
 
-# No server is asked, so there is none whose authority the plugin must know.
+# No --ca-file, because no server is called.
 PASSED=(--flow=pass-through --subject-audience="$FEDERATED_AUDIENCE")
 
 passed_through_with() { # ARGUMENT...
@@ -50,7 +50,7 @@ exchanged() {
   expect_accepted "dex:$BLUE"
 }
 
-# Each identity's token is kept by itself.
+# The cache keeps the token of each identity separately.
 another_identity_is_another_user() {
   local id
   for id in blue green blue; do
@@ -88,5 +88,5 @@ check "pass-through: --socket" passed_through_without_variable
 check "token-exchange with Dex" exchanged
 check "token-exchange: another identity is another user" another_identity_is_another_user
 check "token-exchange: a second run makes no call" a_second_run_makes_no_call
-check "several identities and no choice: all are listed" no_choice
-check "no agent: the message names the socket" no_agent
+check "several identities and no selection: the error lists all of them" no_choice
+check "without an agent the error names the socket" no_agent

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-google beside google-auth: with the same credentials, against the same strict servers, both
-# send the same, for each type of credentials.
+# execcred-google compared with google-auth: with the same credentials and the same strict servers, both
+# send the same requests, for each type of credentials.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -21,7 +21,7 @@ google_pki() {
 
 google_pki 2>"$SUITE_DIR/openssl" || fail "openssl: $(tail -n 3 "$SUITE_DIR/openssl")"
 mkdir "$SUITE_DIR/world"
-# Its lines are "ok SENTENCE", "not ok SENTENCE" and "    # detail".
+# compare.py prints the lines "ok SENTENCE", "not ok SENTENCE" and "    # detail".
 status=0
 PYTHONDONTWRITEBYTECODE=1 "$E2E_GOOGLE" "$ORACLE/compare.py" \
   "$EXECCRED_BIN/execcred-google" "$PKI/server.crt" "$PKI/server.key" "$PKI/ca.crt" \

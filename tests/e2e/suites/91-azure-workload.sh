@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Workload identity by execcred-azure, beside azure-identity and msal: the same server is asked, and
-# what ours sends must be what theirs send. The server judges both, by Entra's rules. The token that it
-# gives is taken by the cluster, so kubectl is served the whole way.
+# Workload identity with execcred-azure, compared with azure-identity and msal: execcred-azure must send
+# the same requests to the same server. The server checks both by Entra's rules. The cluster accepts the
+# token that it issues, so kubectl works from end to end.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -33,7 +33,7 @@ another_server() {
 
 form_fields() { jq -r .body | tr '&' '\n' | grep -v '^client_info=' | sort; }
 
-# It discovers the endpoint first, and orders its fields in its own way.
+# msal first discovers the endpoint, and sends the fields in another order.
 workload_by_msal() {
   local wanted
   forget_requests
@@ -46,7 +46,7 @@ workload_by_msal() {
   expect_equal "our path" "$(jq -r .path <<<"$wanted")" "$(last_request | jq -r .path)"
 }
 
-# Its authority is never asked: the proxy of the binding is. same_request counts on one request.
+# The request goes to the proxy of the binding, never to the authority. same_request allows one request.
 identity_binding() {
   local proxy=("${WORKLOAD[@]}" AZURE_AUTHORITY_HOST=https://login.microsoftonline.com/
     AZURE_KUBERNETES_TOKEN_PROXY="$ENTRA_URL" REQUESTS_CA_BUNDLE= EXECCRED_CA_FILE=)
@@ -55,7 +55,7 @@ identity_binding() {
     AZURE_KUBERNETES_SNI_NAME=token.ests.aks -- binding "$AKS_SERVER" --
 }
 
-# refused_binding NAME=VALUE...: azure-identity and ours say no, before anybody is asked.
+# refused_binding NAME=VALUE...: azure-identity and execcred-azure refuse these variables.
 refused_binding() {
   as_theirs "${WORKLOAD[@]}" "$@" -- binding "$AKS_SERVER"
   expect_failure
@@ -81,8 +81,8 @@ identity_binding_refused() {
   expect_equal "requests" 0 "$(wc -l <"$CLOUD/requests")"
 }
 
-# One mapping, and whatever client the ClusterProfile chose of those that it allows: each request is
-# azure-identity's for that client.
+# One mapping, which allows many client IDs, and a ClusterProfile for each of 50: each request is the one
+# that azure-identity sends for this client ID.
 choices_of_client() {
   local i client wanted
   cp "$CLOUD/settings.json" saved
@@ -123,7 +123,7 @@ no_federated_token() {
   expect_equal "requests" 0 "$(wc -l <"$CLOUD/requests")"
 }
 
-# refusal CODE EXIT NAME=VALUE... -- ARGUMENT...: theirs and ours are refused with the same code.
+# refusal CODE EXIT NAME=VALUE... -- SERVER_ID: azure-identity and execcred-azure report the same code.
 refusal() {
   local code=$1 status=$2 variables=()
   shift 2
@@ -167,7 +167,7 @@ unknown_tenant() {
 
 unknown_server() { refusal 500011 1 "${WORKLOAD[@]}" -- api://unknown.example; }
 
-# Theirs sends it; ours sees that it has ended.
+# azure-identity sends it. execcred-azure sees that it has expired.
 expired_assertion() {
   project_token volume "$(expired_token "$(cat "$CLOUD/federated/token")")"
   as_theirs "${WORKLOAD[@]}" AZURE_FEDERATED_TOKEN_FILE="$PWD/volume/token" -- workload "$AKS_SERVER"
@@ -245,7 +245,7 @@ kubelogin_flags() {
     --federated-token-file "$CLOUD/federated/token" --token-cache-dir "$PWD/theirs"
 }
 
-# There the environment beats the flags.
+# In kubelogin the environment overrides the flags.
 kubelogin_environment() {
   migrated kubelogin "$(env_json "${WORKLOAD[@]}" AAD_LOGIN_METHOD=workloadidentity)" get-token \
     --login devicecode --server-id "$AKS_SERVER" --client-id 00000000-0000-0000-0000-000000000000
@@ -253,27 +253,27 @@ kubelogin_environment() {
 
 argo_workload() { migrated argocd-k8s-auth "$(env_json "${WORKLOAD[@]}")" azure; }
 
-check "workload identity by the webhook's variables: the request is azure-identity's" \
+check "workload identity with the webhook's variables: the same request as azure-identity" \
   workload_by_variables
-check "workload identity by flags: the same" workload_by_flags
-check "for another server: the same" another_server
-check "workload identity: the fields are msal's" workload_by_msal
-check "an identity binding: the proxy is asked as azure-identity asks it" identity_binding
-check "an identity binding: refused where azure-identity refuses" identity_binding_refused
-check "50 clients of ClusterProfiles, one mapping: the requests are azure-identity's" choices_of_client
-check "a line break behind the federated token is not sent" a_trailing_newline
-check "without a federated token nothing is sent" no_federated_token
+check "workload identity with flags: the same request" workload_by_flags
+check "another server ID: the same request" another_server
+check "workload identity: the same fields as msal" workload_by_msal
+check "an identity binding: the same request to the proxy as azure-identity" identity_binding
+check "an identity binding: refused in the same cases as azure-identity" identity_binding_refused
+check "50 client IDs of ClusterProfiles, one mapping: the same requests" choices_of_client
+check "a line break after the federated token is not sent" a_trailing_newline
+check "without a federated token no request is sent" no_federated_token
 for refused in other_account other_audience forged_assertion unknown_client unknown_tenant \
   unknown_server; do
-  check "refused as azure-identity is: ${refused//_/ }" "$refused"
+  check "refused like azure-identity: ${refused//_/ }" "$refused"
 done
 check "an expired federated token is not sent" expired_assertion
 
-check "kubectl, client-go and execcred are served by one request" kubectl_is_served
-check "another server is refused before Entra is asked" another_server_is_refused
-check "another tenant of a ClusterProfile's is refused" another_tenant_is_refused
+check "one request is enough for kubectl, client-go and execcred" kubectl_is_served
+check "another server is refused without a request to Entra" another_server_is_refused
+check "another tenant in a ClusterProfile is refused" another_tenant_is_refused
 
-check "migrated: kubelogin, by variables" kubelogin_workload
-check "migrated: kubelogin, by flags" kubelogin_flags
-check "migrated: kubelogin, whose variables beat its flags" kubelogin_environment
+check "migrated: kubelogin with variables" kubelogin_workload
+check "migrated: kubelogin with flags" kubelogin_flags
+check "migrated: kubelogin with variables that override its flags" kubelogin_environment
 check "migrated: argocd-k8s-auth azure" argo_workload

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-aws's tokens: aws-iam-authenticator's verifier takes them, wherever the credentials come
-# from, and the signers of the AWS SDKs for Python and Go make the same.
+# The tokens of execcred-aws: aws-iam-authenticator's verifier accepts them with every source of
+# credentials, and the signers of the AWS SDKs for Python and Go make the same tokens.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
 # shellcheck source=tests/e2e/lib/aws.sh
 . "$E2E_DIR/lib/aws.sh"
 
-# takes CLUSTER ARN [PARTITION]: the verifier takes ours, as this identity.
+# takes CLUSTER ARN [PARTITION]: the verifier accepts execcred-aws's token as this identity.
 takes() {
   ours >stdout
   jq -er .status.token stdout | verify "$1" "${3:-aws}" >identity
@@ -32,8 +32,8 @@ roles_are_taken() {
   takes demo arn:aws:sts::123456789012:assumed-role/second/execcred-aws
 }
 
-# One mapping, and whatever role the ClusterProfile chose of those that it allows: the request is
-# botocore's for that role, and the verifier sees it.
+# One mapping, which allows many roles, and a ClusterProfile for each of 50: the requests are those that
+# botocore sends for this role, and the verifier reports this role.
 choices_are_taken() {
   local i role
   web_identity >token
@@ -78,7 +78,7 @@ hosts_are_taken() {
   takes demo arn:aws:iam::123456789012:user/tester aws-us-gov
 }
 
-# refused REASON CLUSTER: the verifier's judgement of the token on standard input.
+# refused REASON CLUSTER: the verifier refuses the token on standard input for this reason.
 refused() {
   if verify "$2" aws >identity 2>refusal; then unexpected "the verifier to refuse"; fi
   expect_in refusal "$1"
@@ -111,7 +111,7 @@ botocore_signs_the_same() {
     when=$(url_of "$token" | parameter X-Amz-Date)
     expect_equal "the token" "$(theirs token demo "$region" "$when")" "$token"
   done
-  # With a session's token, botocore's query has another order.
+  # With a session token, botocore puts the query parameters in another order.
   ENVIRONMENT=("${AWS_SESSION[@]}")
   token=$(token_of_ours)
   when=$(url_of "$token" | parameter X-Amz-Date)
@@ -152,13 +152,13 @@ botocore_knows_the_same_hosts() {
 
 aws_start
 
-check "the verifier takes a token of keys, and of a session" keys_are_taken
-check "the verifier takes a token of a role, of a web identity, and of both" roles_are_taken
-check "50 roles of ClusterProfiles, one mapping: botocore's requests, and the verifier takes each" \
+check "the verifier accepts a token signed with access keys or a session" keys_are_taken
+check "the verifier accepts a token of a role, of a web identity, and of both" roles_are_taken
+check "50 roles of ClusterProfiles, one mapping: botocore's requests, and valid tokens" \
   choices_are_taken
-check "the verifier takes a token of an instance, and of a container" platforms_are_taken
-check "the verifier takes the hosts of regions, FIPS, dual stack and partitions" hosts_are_taken
-check "the verifier refuses another cluster, and what is not as it was signed" others_are_refused
+check "the verifier accepts a token of an instance, and of a container" platforms_are_taken
+check "the verifier accepts the hosts of regions, FIPS, dual stack and partitions" hosts_are_taken
+check "the verifier refuses another cluster, a changed token and wrong keys" others_are_refused
 check "botocore's presigner makes the same tokens" botocore_signs_the_same
 check "the presigner of the SDK for Go makes the same tokens" go_signs_the_same
-check "botocore knows the same hosts of STS" botocore_knows_the_same_hosts
+check "the STS hosts are those of botocore" botocore_knows_the_same_hosts

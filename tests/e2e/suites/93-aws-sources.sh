@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Where execcred-aws's credentials come from: from where botocore takes them, in its order, by the
-# same requests to STS, to an instance and to a container's agent.
+# The sources of execcred-aws's credentials: the same as botocore's, in the same order, with the same
+# requests to STS, to the instance metadata service and to a container's credentials agent.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -44,7 +44,7 @@ web_identity_requests() {
   same_source
   expect_used "a session"
   expect_requests 1
-  # In the files, and as the source of a role.
+  # Configured in a profile, and as the source of a role.
   ENVIRONMENT=()
   files "[default]
 $(named)
@@ -86,7 +86,7 @@ credential_source = EcsContainer" ""
   expect_used "a session"
 }
 
-# Prints the keys that it is given as words.
+# Writes a program that prints the keys in its arguments.
 write_process() {
   cat >process <<'END'
 #!/bin/sh
@@ -104,7 +104,7 @@ credential_process = $PWD/process $PROCESS_WORDS" ""
   expect_used AKIDEXAMPLE
 }
 
-# Every source exists, and the first one is used. Then one after the other is removed.
+# At first all sources exist, and the first one is used. Then they are removed one after the other.
 the_order_is_the_same() {
   local process="credential_process = $PWD/process $PROCESS_WORDS"
   web_identity >token
@@ -164,7 +164,7 @@ $OTHER_KEYS" ""
   expect_used ""
 }
 
-# Mistakes for botocore are mistakes here too.
+# Configurations that botocore refuses are refused here too.
 mistakes_are_the_same() {
   local config
   while IFS= read -r -d '' config; do
@@ -210,12 +210,12 @@ a line")
 
 aws_start
 
-check "AssumeRole, as botocore asks" assume_role_requests
-check "AssumeRole by the session of another role, as botocore asks" chained_role_requests
-check "AssumeRoleWithWebIdentity, as botocore asks" web_identity_requests
-check "an instance is asked as botocore asks" instance_requests
-check "a container's agent is asked as botocore asks" container_requests
-check "credential_process is run as botocore runs it" process_is_run
-check "the order of the sources is botocore's" the_order_is_the_same
-check "the choice of a profile is botocore's" the_profile_is_the_same
-check "mistakes in a profile are botocore's" mistakes_are_the_same
+check "AssumeRole: the same requests as botocore" assume_role_requests
+check "AssumeRole with the session of another role: the same requests as botocore" chained_role_requests
+check "AssumeRoleWithWebIdentity: the same requests as botocore" web_identity_requests
+check "instance metadata: the same requests as botocore" instance_requests
+check "a container's agent: the same requests as botocore" container_requests
+check "credential_process: run with the same arguments as by botocore" process_is_run
+check "the sources are used in the same order as by botocore" the_order_is_the_same
+check "the same profile is selected as by botocore" the_profile_is_the_same
+check "mistakes in a profile are errors, as in botocore" mistakes_are_the_same

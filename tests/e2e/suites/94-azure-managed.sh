@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Managed identities by execcred-azure, beside azure-identity: the same endpoints are asked, and what
-# ours sends must be what theirs sends. The endpoints judge both, by the rules of the machine's metadata
-# service and of App Service. The token that they give is taken by the cluster.
+# Managed identities with execcred-azure, compared with azure-identity: execcred-azure must send the same
+# requests to the same endpoints. The endpoints check both by the rules of the instance metadata service
+# and of App Service. The cluster accepts the token that they issue.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -40,7 +40,7 @@ identity_is_not_there() {
   any_identity
 }
 
-# Both ask again, and are given the token by the second request.
+# Both clients repeat the request, and the second one succeeds.
 asked_again() { # STATUS NAME=VALUE...
   any_identity
   fail_next "$1"
@@ -76,25 +76,26 @@ argo_managed() {
   migrated argocd-k8s-auth "$(env_json "${IMDS[@]}" AAD_LOGIN_METHOD=msi)" azure
 }
 
-check "the machine's managed identity: the request is azure-identity's" managed "${IMDS[@]}" --
-check "by client id: the same" managed "${IMDS[@]}" -- client_id client-id client_id "$AZURE_CLIENT"
-check "by object id: the same" \
+check "the metadata service: the same request as azure-identity" managed "${IMDS[@]}" --
+check "the metadata service, by client ID: the same request" \
+  managed "${IMDS[@]}" -- client_id client-id client_id "$AZURE_CLIENT"
+check "the metadata service, by object ID: the same request" \
   managed "${IMDS[@]}" -- object_id identity-object-id object_id "$AZURE_CLIENT"
-check "by resource id: the same" \
+check "the metadata service, by resource ID: the same request" \
   managed "${IMDS[@]}" -- resource_id identity-resource-id msi_res_id "$AZURE_RESOURCE"
-check "App Service: the request is azure-identity's" managed "${APP_SERVICE[@]}" --
-check "App Service, by client id: the same" \
+check "App Service: the same request as azure-identity" managed "${APP_SERVICE[@]}" --
+check "App Service, by client ID: the same request" \
   managed "${APP_SERVICE[@]}" -- client_id client-id client_id "$AZURE_CLIENT"
-check "App Service, by resource id: the same" \
+check "App Service, by resource ID: the same request" \
   managed "${APP_SERVICE[@]}" -- resource_id identity-resource-id mi_res_id "$AZURE_RESOURCE"
 for status in 404 410 429 500 503; do
-  check "the metadata service's $status: both ask again" asked_again "$status" "${IMDS[@]}"
+  check "the metadata service, status $status: both repeat the request" asked_again "$status" "${IMDS[@]}"
 done
 for status in 429 500 503; do
-  check "App Service's $status: both ask again" asked_again "$status" "${APP_SERVICE[@]}"
+  check "App Service, status $status: both repeat the request" asked_again "$status" "${APP_SERVICE[@]}"
 done
-check "an identity that the machine does not have" identity_is_not_there
-check "a wrong password for App Service" a_wrong_password
+check "an identity that the machine does not have is reported" identity_is_not_there
+check "a wrong password for App Service is reported" a_wrong_password
 
 check "migrated: kubelogin msi" kubelogin_managed
 check "migrated: kubelogin msi with a client id" \

@@ -22,14 +22,14 @@ the_examples_role_is_the_controllers() {
   fill_in jwt controller
   kubectl_by_example
   admin apply -f "$SPIFFE_EXAMPLES/jwt/rbac.yaml" >/dev/null
-  # The authorizer learns of a binding a moment after it was stored.
+  # The authorizer reads a binding a moment after it was stored.
   wait_until 30 kubectl --kubeconfig config --context fleet/spoke-1 get pods --all-namespaces
   run kubectl --kubeconfig config --context fleet/spoke-1 get secrets --all-namespaces
   expect_failure
   expect_in stderr "User \"$CONTROLLER\" cannot list"
 }
 
-# Nothing is created: no Pod would run.
+# A dry run, because no Pod could run here.
 the_api_server_takes() { # FILE
   run kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" create --dry-run=server \
     --validate=strict -f "$SPIFFE_EXAMPLES/$1"
@@ -67,7 +67,7 @@ a_list_of_audiences() {
   expect_equal "the audiences" "$SERVER,$AUDIENCE" "$(jq -r '.aud | join(",")' claims)"
 }
 
-# with_arguments JSON: the profile's additional-args, which stand behind --from-profile.
+# with_arguments JSON: runs client-go with these additional-args of the profile, after --from-profile.
 with_arguments() {
   write_clients controller --type=jwt --allow-audience="$AUDIENCE" --from-profile
   jq '.providers[0].profileSourcedCLIArgsPolicy = "Append"' mapping.json >append.json
@@ -78,7 +78,7 @@ with_arguments() {
   run cpget -clusterprofile-provider-file mapping.json -clusterprofile profile.json
 }
 
-# As KEP-5339 writes it.
+# The form of the arguments in KEP-5339.
 the_keps_arguments() {
   with_arguments "[\"-audience\", \"$AUDIENCE\"]"
   expect_success
@@ -112,7 +112,7 @@ the_cluster_refuses_another_audience() {
   expect_in stderr Unauthorized
 }
 
-# The agent knows the keys, so it judges the signature.
+# The agent has the keys, so it can verify the signature.
 the_agent_validates_it() {
   ask controller --type=jwt --audience="$AUDIENCE"
   expect_identity fleet-controller
@@ -121,7 +121,7 @@ the_agent_validates_it() {
   expect_in stdout "$CONTROLLER"
 }
 
-# exp - min(30 s, a tenth of what remains), at some moment of the run.
+# expirationTimestamp is exp - min(30 s, a tenth of the remaining time), at some moment of the run.
 until_when() { # WORKLOAD ID
   local before end given
   before=$(date +%s)
@@ -156,7 +156,7 @@ an_unknown_hint() {
   expect_refused 1 red-hint
   expect_in stderr "$SPIRE_DOMAIN/blue" "$SPIRE_DOMAIN/green"
 }
-# The identity is another workload's: the agent does not tell it from one that nobody has.
+# The identity belongs to another workload. The agent gives the same answer as for an unknown identity.
 an_identity_of_another() {
   ask double --type=jwt --audience="$AUDIENCE" --timeout=1s --spiffe-id="$CONTROLLER"
   expect_refused 1 PermissionDenied
@@ -191,13 +191,13 @@ for namespace in fleet fleet-system; do admin create namespace "$namespace" >/de
 use_namespace spiffe-jwt
 expect_trust controller
 
-check "the example: kubectl and client-go are the SPIFFE ID" the_example_works
-check "the example's role binding" the_examples_role_is_the_controllers
+check "the example: the user of kubectl and client-go is the SPIFFE ID" the_example_works
+check "the example's role binding allows pods and not Secrets" the_examples_role_is_the_controllers
 for file in pod.yaml jwt/clusterprofile.yaml x509/clusterprofile.yaml; do
-  check "the API server takes config/spiffe/$file" the_api_server_takes "$file"
+  check "the API server accepts config/spiffe/$file" the_api_server_takes "$file"
 done
 for version in v1 v1beta1; do
-  check "--audience: kubectl, client-go and execcred are the SPIFFE ID, $version" \
+  check "--audience: the user of kubectl and client-go is the SPIFFE ID, $version" \
     an_audience_by_flag "$version"
 done
 check "the profile's audience, --allow-audience" the_profiles_audience \
@@ -205,22 +205,22 @@ check "the profile's audience, --allow-audience" the_profiles_audience \
 check "the profile's audience, --allow-audience=server" the_profiles_audience \
   "{\"audience\": \"$SERVER\"}" server
 check "the profile's list of audiences" a_list_of_audiences
-check "the KEP's arguments: -audience behind --from-profile" the_keps_arguments
-check "--spiffe-id behind --from-profile is refused" arguments_that_are_not_the_profiles
+check "the KEP's arguments: -audience after --from-profile" the_keps_arguments
+check "--spiffe-id after --from-profile is refused" arguments_that_are_not_the_profiles
 check "the profile's audience without --allow-audience is refused" \
   no_leave_for_the_profiles_audience
 check "--allow-audience=server refuses another audience" another_audience_than_the_server
-check "no audience at all" no_audience
+check "a run without an audience is refused" no_audience
 check "the cluster refuses a token for another audience" the_cluster_refuses_another_audience
 check "the agent validates the token" the_agent_validates_it
-check "the expiry, of ten minutes" until_when controller fleet-controller
-check "the expiry, of a minute" until_when short short
-check "several identities and no choice: all are listed" no_choice
-check "--spiffe-id chooses" chosen green --spiffe-id="$SPIRE_DOMAIN/green"
-check "--hint chooses" chosen blue --hint=blue-hint
-check "--spiffe-id and --hint choose" chosen blue --hint=blue-hint --spiffe-id="$SPIRE_DOMAIN/blue"
-check "variables choose" chosen_by_variables
-check "a hint that no identity has" an_unknown_hint
-check "an identity of another workload" an_identity_of_another
-check "--trust-domain" another_trust_domain
-check "no socket is named" no_socket_is_named
+check "the expiry of a token that is valid for ten minutes" until_when controller fleet-controller
+check "the expiry of a token that is valid for a minute" until_when short short
+check "several identities and no selection: the error lists all of them" no_choice
+check "--spiffe-id selects" chosen green --spiffe-id="$SPIRE_DOMAIN/green"
+check "--hint selects" chosen blue --hint=blue-hint
+check "--spiffe-id and --hint select" chosen blue --hint=blue-hint --spiffe-id="$SPIRE_DOMAIN/blue"
+check "variables select" chosen_by_variables
+check "a hint that no identity has is refused" an_unknown_hint
+check "an identity of another workload is refused" an_identity_of_another
+check "--trust-domain accepts its own domain and refuses another one" another_trust_domain
+check "without a socket the error names SPIFFE_ENDPOINT_SOCKET" no_socket_is_named

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-spiffe --type=x509: a SPIRE agent's X.509-SVIDs, and a cluster that trusts only the CA
-# above SPIRE's own. The user is the certificate's common name.
+# execcred-spiffe --type=x509: a SPIRE agent's X.509-SVIDs, and a cluster that trusts only the root CA
+# of SPIRE's intermediate CA. The user is the certificate's common name.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -27,7 +27,7 @@ all_clients_are_accepted() { # VERSION
   expect_user "$CONTROLLER"
 }
 
-# certificates: chain.pem, leaf.pem and key.pem of what is on stdout.
+# certificates: writes chain.pem, leaf.pem and key.pem from the credential on stdout.
 certificates() {
   expect_success
   expect_silent_stderr
@@ -72,7 +72,7 @@ it_is_the_same_while_unchanged() {
   done
 }
 
-# short: its certificates live for 20 s, and the agent has a new one before that.
+# The certificates of the workload "short" are valid for 20 s. The agent renews them earlier.
 a_renewed_one_is_given() {
   local first
   ask short --type=x509
@@ -93,7 +93,7 @@ without_a_dns_name() {
   expect_in stderr -dns --allow-empty-cn
 }
 
-# For whom something else looks at the certificate, such as a proxy.
+# Such a certificate is useful if another server checks it, such as a proxy.
 without_a_dns_name_but_wanted() {
   ask nameless --type=x509 --allow-empty-cn
   certificates
@@ -122,7 +122,7 @@ an_unknown_identity() {
   expect_in stderr "$SPIRE_DOMAIN/blue" "$SPIRE_DOMAIN/green"
 }
 
-# twin HINT FLAG...: an entry of one SPIFFE ID; its DNS name, and so its user, has the hint's name.
+# twin HINT FLAG...: creates an entry with the SPIFFE ID "twin". The hint is also the user's name.
 twin() {
   spire_server entry create -entryID "twin-$1" -parentID "$SPIRE_DOMAIN/node" \
     -spiffeID "$SPIRE_DOMAIN/twin" -selector "$(selector twin)" -hint "$1" -dns "$1.example.org" \
@@ -156,30 +156,30 @@ entry nameless nameless
 entry blue double -hint blue-hint -dns blue.example.org
 entry green double -hint green-hint -dns green.example.org -dns other.example.org
 twin reader
-# SPIRE takes no two entries with the same ID, parent and selectors.
+# SPIRE refuses two entries with the same ID, parent and selectors.
 twin writer -selector "unix:uid:$(id -u)"
 spire_agent_start
 spiffe_cluster
 use_namespace spiffe-x509
 
-check "the example: kubectl and client-go are the entry's DNS name, in the group SPIRE" \
+check "the example: the user is the entry's DNS name, in the group SPIRE" \
   the_example_works
 for version in v1 v1beta1; do
-  check "kubectl, client-go and execcred are the DNS name, $version" \
+  check "the user of kubectl and client-go is the DNS name, $version" \
     all_clients_are_accepted "$version"
 done
 check "openssl verifies the chain" openssl_accepts_it
-check "the key is the certificate's, as PKCS#8" the_key_belongs_to_it
-check "the expiry" until_when
-check "the output is the same while the agent has nothing new" it_is_the_same_while_unchanged
-check "a certificate that the agent has renewed" a_renewed_one_is_given
-check "without a DNS name: refused" without_a_dns_name
-check "without a DNS name: --allow-empty-cn, nobody to the cluster" without_a_dns_name_but_wanted
-check "several identities and no choice: all are listed" no_choice
-check "--spiffe-id chooses" chosen green.example.org --spiffe-id="$SPIRE_DOMAIN/green"
-check "--hint chooses" chosen blue.example.org --hint=blue-hint
-check "an identity that there is not" an_unknown_identity
-check "one SPIFFE ID and two users: --hint chooses" one_id_and_two_users
+check "the key belongs to the certificate, and is PKCS#8" the_key_belongs_to_it
+check "the credential expires 30 s before the certificate" until_when
+check "the output is the same until the agent renews the certificate" it_is_the_same_while_unchanged
+check "a certificate that the agent has renewed is returned" a_renewed_one_is_given
+check "a certificate without a DNS name is refused" without_a_dns_name
+check "--allow-empty-cn allows it, and the cluster sees an anonymous user" without_a_dns_name_but_wanted
+check "several identities and no selection: the error lists all of them" no_choice
+check "--spiffe-id selects" chosen green.example.org --spiffe-id="$SPIRE_DOMAIN/green"
+check "--hint selects" chosen blue.example.org --hint=blue-hint
+check "an identity that does not exist is refused" an_unknown_identity
+check "one SPIFFE ID and two users: --hint selects" one_id_and_two_users
 check "--audience is an error" an_audience_has_no_use
-check "the profile's audience, meant for others, is passed over" \
+check "the profile's audience is ignored" \
   the_profiles_audience_is_passed_over

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-spiffe while SPIRE's agent is not there, starts, hangs, or knows nothing of the workload:
-# each call ends before its deadline, with a valid credential or with one line that says why not.
+# execcred-spiffe while SPIRE's agent is missing, starts, hangs, or has no entry for the workload: each
+# call ends before its deadline, with a valid credential or with one error line and a hint.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -9,12 +9,12 @@
 . "$E2E_DIR/lib/spiffe.sh"
 
 JWT=(--type=jwt --audience="$AUDIENCE")
-# A user that no entry and no other process of this machine has.
+# A user ID that no entry and no other process of this machine uses.
 OTHER_USER=54321
-# The time that a process may need on a busy machine besides its --timeout.
+# The time that a process may take in addition to its --timeout on a busy machine.
 SLACK_MS=2000
 
-# before SECONDS WORKLOAD ARGUMENT...: runs the plugin with this --timeout, and it keeps it.
+# before SECONDS WORKLOAD ARGUMENT...: runs the plugin with this --timeout, and checks that it is kept.
 before() {
   local begin taken
   begin=$(date +%s%3N)
@@ -30,7 +30,7 @@ no_agent() { # TYPE
   expect_refused 3 "$SPIRE_SOCKET"
 }
 
-# Leftovers of an agent that did not end properly.
+# The socket of an agent that was killed.
 a_socket_without_an_agent() {
   spire_up
   kill -KILL "$(pid_of agent)"
@@ -48,7 +48,7 @@ an_agent_that_hangs() { # TYPE
   expect_refused 3 "timed out"
 }
 
-# later ARGUMENT...: the controller's plugin with a long time limit, in the background.
+# later ARGUMENT...: starts the controller's plugin in the background, with a long time limit.
 later() {
   "$(workload controller)" --timeout=50s "$@" >stdout 2>stderr &
   LATER=$!
@@ -119,7 +119,7 @@ registering_helps_another_user() {
   as_other_user stranger
   expect_unregistered "$OTHER_USER" "$OTHER_USER"
   registered user -selector "unix:uid:$OTHER_USER"
-  # The entry has to reach the agent.
+  # The entry reaches the agent after a while.
   wait_until 20 another_user_is_served
   forget user
 }
@@ -154,7 +154,7 @@ without_a_server() {
   expect_identity controller
   before 3 controller --type=x509
   expect_success
-  # This one the agent would have to ask for.
+  # For this audience the agent has no token, and would have to call the server.
   before 2 controller --type=jwt --audience=new
   expect_refused 3 Unavailable
   spire_up
@@ -162,10 +162,10 @@ without_a_server() {
   expect_identity controller
 }
 
-# --- all of it, while calls go on
+# --- all of these faults during continuous calls
 
-# calls NAME ARGUMENT...: runs the plugin until the file "stop" is there. Each call leaves a line in
-# NAME.log: its number, status and duration; and its output in NAME.NUMBER.{out,err}.
+# calls NAME ARGUMENT...: runs the plugin again and again until the file "stop" exists. Each call adds a
+# line to NAME.log (number, status, duration), and writes its output to NAME.NUMBER.{out,err}.
 calls() {
   local name=$1 n begin status
   for ((n = 1; ; n++)); do
@@ -174,11 +174,11 @@ calls() {
     status=0
     "$(workload controller)" --timeout=2s "${@:2}" >"$name.$n.out" 2>"$name.$n.err" || status=$?
     echo "$n $status $(($(date +%s%3N) - begin))" >>"$name.log"
-    # A controller does not ask more often either.
+    # A controller does not run the plugin more often either.
     sleep 0.05
   done
 }
-# Calls that began after now end so, of every kind.
+# Waits until a call of each kind that starts from now on ends with this status.
 expect_calls() { # STATUS
   local name
   for name in jwt x509; do
@@ -212,7 +212,7 @@ what_happens_to_spire() {
   expect_calls 0
 }
 
-# Every call, whatever happened meanwhile.
+# Checks one call, whatever fault happened during it.
 expect_good_call() { # NAME NUMBER STATUS MILLISECONDS
   local out=$1.$2.out err=$1.$2.err
   cp "$out" stdout
@@ -254,7 +254,7 @@ calls_while_spire_comes_and_goes() {
   the_agent_validates_all
 }
 
-# Of equal ones, one: the agent gives a token again while it has half of its life.
+# Each different token once: the agent returns the same token for half of its lifetime.
 the_agent_validates_all() {
   local token
   cat jwt.*.out | jq -r .status.token | sort -u >tokens
@@ -269,23 +269,23 @@ the_agent_validates_all() {
 spire_start
 entry controller controller -dns controller.example.org
 
-check "no socket: the message names it" no_agent jwt --audience="$AUDIENCE"
-check "no socket, X.509" no_agent x509
-check "an agent that starts late" an_agent_that_starts_late
-check "a socket without an agent" a_socket_without_an_agent
-check "an agent that hangs" an_agent_that_hangs jwt --audience="$AUDIENCE"
-check "an agent that hangs, X.509" an_agent_that_hangs x509
-check "a program without an entry: what it is to the agent" an_unregistered_program "${JWT[@]}"
-check "a program without an entry, X.509" an_unregistered_program --type=x509
-check "a program without an entry: its own pid" its_own_pid_is_named
+check "a missing socket: the error names it" no_agent jwt --audience="$AUDIENCE"
+check "a missing socket: the error names it, X.509" no_agent x509
+check "a call waits for an agent that starts later" an_agent_that_starts_late
+check "a socket without an agent is reported" a_socket_without_an_agent
+check "an agent that hangs ends the call by its time limit" an_agent_that_hangs jwt --audience="$AUDIENCE"
+check "an agent that hangs ends the call by its time limit, X.509" an_agent_that_hangs x509
+check "a program without an entry: the hint has its selectors" an_unregistered_program "${JWT[@]}"
+check "a program without an entry: the hint has its selectors, X.509" an_unregistered_program --type=x509
+check "a program without an entry: the error has its process ID" its_own_pid_is_named
 check "an entry makes the next call succeed" registering_helps
 check "an entry makes a waiting call succeed" registering_while_it_waits
 if [ "$(id -u)" -eq 0 ]; then
-  check "a user without an entry, until there is one" registering_helps_another_user
-  check "a socket that may not be opened" a_socket_of_others
+  check "a user without an entry is refused until an entry exists" registering_helps_another_user
+  check "a socket that may not be opened is reported" a_socket_of_others
 else
-  skip "a user without an entry, until there is one" "needs root"
-  skip "a socket that may not be opened" "needs root"
+  skip "a user without an entry is refused until an entry exists" "needs root"
+  skip "a socket that may not be opened is reported" "needs root"
 fi
-check "without its server the agent gives what it has" without_a_server
-check "calls while agent, server and entry go and come back" calls_while_spire_comes_and_goes
+check "without its server the agent returns what it has" without_a_server
+check "calls while agent, server and entry disappear and come back" calls_while_spire_comes_and_goes

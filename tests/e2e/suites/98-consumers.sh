@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The manifests of config/consumers, put to the API server as they are shipped: it takes each, keeps
-# what it may drop in silence, and warns of nothing that the Pod Security Standard "restricted"
-# forbids. What the init containers install is what the mappings run, and the roles allow that and
-# no more.
+# The manifests of config/consumers, sent to the API server as they are shipped: it accepts each of
+# them, drops no field, and gives no warning by the Pod Security Standard "restricted". The init
+# containers install the programs that the mappings run. The roles allow what is needed and nothing
+# more.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -15,10 +15,10 @@ IMAGE=registry.example/execcred:0.1.0
 
 admin_run() { run kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" "$@"; }
 
-# is_patch FILE: whether it says nothing of a whole object's selector.
+# is_patch FILE: succeeds if it has a template without a selector, so it is not a whole object.
 is_patch() { grep -q '^  template:' "$1" && ! grep -q '^  selector:' "$1"; }
 
-# put FILE: as a user would, but without keeping it. The object is on standard output.
+# put FILE: applies it as a user would, but as a dry run. The object is on standard output.
 put() {
   local kind name namespace
   if is_patch "$1"; then
@@ -37,10 +37,10 @@ the_api_server_takes() { # FILE
   expect_silent_stderr
 }
 
-# pod FILTER: of the object on standard output.
+# expect_of_pod FILTER VALUE: tests the Pod template of the object on standard output.
 expect_of_pod() { expect_json ".spec.template.spec | $1" "$2"; }
 
-# The common part: a volume that the controller can read and not write.
+# All of them mount the plugins as a read-only volume.
 expect_plugins_mounted() {
   expect_of_pod '[.containers[0].volumeMounts[] | select(.name == "plugins")] |
     map("\(.mountPath) \(.readOnly)") | join(",")' "/plugins true"
@@ -49,7 +49,7 @@ expect_plugins_mounted() {
 the_image_is_a_volume() { # FILE
   put "$CONSUMERS/$1"
   expect_success
-  # A field behind a feature gate that is off would be dropped, without a word.
+  # The API server would silently drop a field whose feature gate is off.
   expect_of_pod '.volumes[] | select(.name == "plugins") | .image.reference' \
     "${IMAGE/execcred/$(basename "$(commands_of_mapping "${1%/*}")")}"
   expect_of_pod '[.initContainers[]?] | length' 0
@@ -60,7 +60,7 @@ commands_of_mapping() { # FOLDER
   grep -ohE '/plugins/execcred-[a-z-]+' "$CONSUMERS/$1/mapping.yaml" | sort -u
 }
 
-# The init container's own command, with only the paths of this machine.
+# Runs the init container's command, changed only to paths of this machine.
 the_init_container_installs_what_the_mapping_runs() { # FILE
   local -a words
   local word command=("$EXECCRED_BIN/execcred")
@@ -88,7 +88,7 @@ lint_is_silent() { # FOLDER
   expect_in stdout "0 errors, 0 warnings in 2 files"
 }
 
-# mapping_of FOLDER: the file that the controller reads.
+# mapping_of FOLDER: prints the file that the controller reads.
 mapping_of() {
   admin create --dry-run=client -o json -f "$CONSUMERS/$1/mapping.yaml" | jq -r '.data[]'
 }
@@ -132,7 +132,7 @@ the_role_allows() { # FOLDER ACCOUNT NAMESPACE SECRET
   expect_equal "another Secret" no "$(can "$2" get secrets/another "$3")"
 }
 
-# broken FILE SED: a copy with the change.
+# broken FILE SED: writes a changed copy to broken.yaml.
 broken() {
   sed -E "$2" "$CONSUMERS/$1" >broken.yaml
   ! cmp -s "$CONSUMERS/$1" broken.yaml || unexpected "the change to be one"
@@ -166,12 +166,12 @@ done
 admin create -f "$E2E_DIR/manifests/consumers.yaml" >/dev/null
 
 while IFS= read -r file; do
-  check "the API server takes $file" the_api_server_takes "$file"
+  check "the API server accepts $file" the_api_server_takes "$file"
 done < <(cd "$CONSUMERS" && find . -name '*.yaml' ! -name values.yaml -printf '%P\n' | sort)
 while IFS= read -r file; do
   case $file in
-    *image-volume.yaml) check "$file: the image stays a volume" the_image_is_a_volume "$file" ;;
-    *) check "$file: what it installs is what the mapping runs" \
+    *image-volume.yaml) check "$file: the image is a read-only volume" the_image_is_a_volume "$file" ;;
+    *) check "$file: it installs the programs that the mapping runs" \
       the_init_container_installs_what_the_mapping_runs "$file" ;;
   esac
 done < <(cd "$CONSUMERS" && find . -name '*image-volume.yaml' -printf '%P\n' -o \
@@ -181,30 +181,33 @@ for folder in controller multicluster-runtime multicluster-runtime-file kueue ar
   check "$folder: lint finds nothing" lint_is_silent "$folder"
   check "$folder: lint finds a broken mapping" a_broken_mapping_is_told "$folder"
   [ "$folder" = kueue ] ||
-    check "$folder: the mapping is for the ClusterProfile" the_mapping_is_for_the_profile "$folder"
+    check "$folder: the mapping selects its plugin for the ClusterProfile" \
+      the_mapping_is_for_the_profile "$folder"
 done
-check "argocd: the cluster's Secret is what execcred resolve writes" \
+check "argocd: the cluster's Secret is the one that execcred resolve writes" \
   the_cluster_secret_is_what_resolve_writes
-check "controller: its role" the_role_allows controller fleet-system:fleet-controller fleet ""
-check "multicluster-runtime: its role" \
+check "controller: its role allows only what it needs" \
+  the_role_allows controller fleet-system:fleet-controller fleet ""
+check "multicluster-runtime: its role allows only what it needs" \
   the_role_allows multicluster-runtime fleet:multicluster-controller fleet spoke-1-kubeconfig
-check "multicluster-runtime-file: its role" \
+check "multicluster-runtime-file: its role allows only what it needs" \
   the_role_allows multicluster-runtime-file fleet:multicluster-controller fleet spoke-1-kubeconfig
-check "knative: its role" \
+check "knative: its role allows only what it needs" \
   the_role_allows knative knative-operator:knative-operator knative-operator spoke-1-kubeconfig
-check "kueue: its role" \
+check "kueue: its role allows only what it needs" \
   the_role_allows kueue kueue-system:kueue-controller-manager kueue-system spoke-1
-check "headlamp: its role" the_role_allows headlamp headlamp:headlamp headlamp spoke-1-headlamp
+check "headlamp: its role allows only what it needs" \
+  the_role_allows headlamp headlamp:headlamp headlamp spoke-1-headlamp
 for account in argocd-application-controller argocd-server; do
-  check "argocd: the role of $account" \
+  check "argocd: the role of $account allows only what it needs" \
     the_role_allows argocd "argocd:$account" argocd spoke-1-argocd
 done
-check "a volume that is not there is refused" a_broken_copy_is_refused \
+check "a missing volume is refused" a_broken_copy_is_refused \
   controller/init-container.yaml 's/^        - name: plugins$/        - name: other/' "Not found"
 check "a misspelled field is refused" a_broken_copy_is_refused \
   controller/image-volume.yaml 's/pullPolicy/pullPolicies/' 'unknown field'
 check "a wrong pull policy is refused" a_broken_copy_is_refused \
   kueue/image-volume.yaml 's/IfNotPresent/Sometimes/' "Unsupported value"
 for file in headlamp/init-container.yaml argocd/server-init-container.yaml; do
-  check "$file: capabilities that stay would be told" an_open_container_is_warned_of "$file"
+  check "$file: without dropped capabilities the API server warns" an_open_container_is_warned_of "$file"
 done

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-bootstrap and real kube-apiservers: a bootstrap credential of each kind becomes a
-# ServiceAccount's token and a client certificate, by the RBAC rules of config/bootstrap, and kubectl
-# and client-go are accepted with them.
+# execcred-bootstrap with real kube-apiservers: it uses a bootstrap credential of each kind to get a
+# ServiceAccount's token and a client certificate, with the RBAC rules of config/bootstrap. The cluster
+# accepts kubectl and client-go with them.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -152,7 +152,7 @@ another_key_is_refused() {
 
 # --- a bootstrap credential of each kind
 
-# become_stored: a kubeconfig in a Secret of the hub, which is another cluster.
+# become_stored: the bootstrap credential is a kubeconfig in a Secret of the hub, which is another cluster.
 become_stored() {
   BOOTSTRAPPER=bootstrapper
   store_kubeconfig spoke
@@ -160,14 +160,14 @@ become_stored() {
   INNER=("$STATIC_SECRET" --convention=cluster-api "--kubeconfig=$PWD/hub.json")
   CONFIG='{"clusterName": "spoke"}'
 }
-# store_kubeconfig CLUSTER: a kubeconfig of the current cluster becomes the hub's Secret CLUSTER-kubeconfig.
+# store_kubeconfig CLUSTER: stores a kubeconfig of the current cluster as Secret CLUSTER-kubeconfig.
 store_kubeconfig() {
   local kubeconfig
   kubeconfig=$(certificate_kubeconfig)
   at_hub store_secret "$1-kubeconfig" value "$kubeconfig" "$(jq -n --arg cluster "$1" '
     {type: "cluster.x-k8s.io/secret", metadata: {labels: {"cluster.x-k8s.io/cluster-name": $cluster}}}')"
 }
-# at_hub COMMAND...: with the first cluster as the current one.
+# at_hub COMMAND...: runs it with the first cluster as the current one.
 at_hub() {
   local E2E_CLUSTER=$HUB SERVER CA_FILE=$HUB/pki/ca.crt CA_DATA
   SERVER=$(cat "$HUB/server")
@@ -175,7 +175,7 @@ at_hub() {
   "$@"
 }
 
-# A ServiceAccount's token becomes Dex's.
+# The bootstrap credential is a token of Dex, exchanged for a ServiceAccount's token.
 become_federated() {
   BOOTSTRAPPER=$DEX_USER
   subject_token reader
@@ -191,7 +191,7 @@ become_spiffe() {
   INNER=("$(workload bootstrapper)" --type=jwt --audience="$FEDERATED_AUDIENCE")
 }
 
-# The proxy is for the inner plugin, which asks STS: the API server is asked past it.
+# The proxy is for the inner plugin, which calls STS. Requests to the API server do not use it.
 become_eks() {
   BOOTSTRAPPER=$EKS_USER
   INNER=("$EXECCRED_BIN/execcred-aws" --cluster-id="$CLUSTER" --role-arn="$ROLE" --region=us-west-2
@@ -213,7 +213,7 @@ becomes_a_certificate() { # KIND
   expect_equal "the requester" "$BOOTSTRAPPER" "$(jq -r .spec.username approver/request.json)"
 }
 
-# One mapping and one cache, and each cluster's credential is of its own.
+# With one mapping and one cache, each cluster gets its own credential.
 two_clusters_are_told_apart() {
   become_stored
   at_hub store_kubeconfig home
@@ -226,7 +226,7 @@ two_clusters_are_told_apart() {
   expect_equal "the spoke's answer" 201 "$(answer_to token)"
   expect_equal "the hub's answer" 401 "$(at_hub answer_to token)"
 }
-# answer_to TOKEN_FILE: the current cluster's status for a SelfSubjectReview.
+# answer_to TOKEN_FILE: prints the current cluster's HTTP status for a SelfSubjectReview.
 answer_to() {
   curl -sS --noproxy '*' --cacert "$CA_FILE" -H "Authorization: Bearer $(cat "$1")" -o /dev/null \
     -w '%{http_code}' --json '{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}' \
@@ -235,7 +235,7 @@ answer_to() {
 
 # --- a thousand at once
 
-# creations RESOURCE [SUBRESOURCE]: those that the API server has counted so far.
+# creations RESOURCE [SUBRESOURCE]: prints how many POST requests the API server has counted so far.
 creations() {
   admin get --raw /metrics | awk -v resource="resource=\"$1\"" -v subresource="subresource=\"${2:-}\"" '
     /^apiserver_request_total\{/ && /verb="POST"/ && index($0, resource) && index($0, subresource) {
@@ -244,8 +244,8 @@ creations() {
     END { print sum + 0 }'
 }
 
-# herd COUNT ARGUMENT...: so many at once, and each gets the one credential. They wait for the gate's
-# writer before they run.
+# herd COUNT ARGUMENT...: runs this many processes at once, which must all get the same credential. They
+# start together, when the pipe "gate" is opened for writing.
 herd() {
   local all count=$1 i pids=() failed=0
   mapfile -t all < <(arguments "${@:2}" | jq -r '.[]')
@@ -297,26 +297,26 @@ bootstrap_rules
 admin create serviceaccount -n fleet admin >/dev/null
 
 check "a token of a ServiceAccount is accepted by kubectl and client-go" a_token_is_accepted
-check "a token's lifetime and audience are those that were asked for" a_token_lives_as_long_as_asked
-check "the rule of the example is for one ServiceAccount" another_account_is_forbidden
-check "without rights, the rule that is missing is named" revoked_rights_name_the_rule
+check "a token has the requested lifetime and audience" a_token_lives_as_long_as_asked
+check "the example's RBAC rule allows only one ServiceAccount" another_account_is_forbidden
+check "without RBAC rules, the error names the missing rule" revoked_rights_name_the_rule
 check "an identity that the cluster does not know is reported" an_unknown_identity_is_reported
 for key_type in ecdsa-p256 rsa-2048 ed25519; do
   check "a certificate is accepted by kubectl and client-go, $key_type" \
     a_certificate_is_accepted "$key_type"
 done
 check "a pending request is resumed" a_pending_request_is_resumed
-check "a denied request has its reason" a_denied_request_has_its_reason
-check "a request that is denied while the plugin waits ends the wait" a_denial_ends_the_wait
-check "a deleted request is made again with its key" a_deleted_request_is_made_again
-check "an approver may die, and go on later" an_approver_may_die
+check "a denied request is reported with its reason" a_denied_request_has_its_reason
+check "a denial while the plugin waits ends the wait" a_denial_ends_the_wait
+check "a deleted request is created again with the same key" a_deleted_request_is_made_again
+check "a request is completed after its approver was stopped and restarted" an_approver_may_die
 check "a certificate of another key is refused" another_key_is_refused
 check "a certificate of another subject is refused" \
   another_certificate_is_refused "has another subject than the request" -subj /O=fleet/CN=admin
 check "a certificate that has expired is refused" \
   another_certificate_is_refused "has expired" -days -1
 
-# A second cluster, which trusts SPIRE, Dex, and tokens of AWS as EKS does.
+# A second cluster, which trusts SPIRE, Dex, and AWS tokens in the same way as EKS.
 start_spire() {
   SPIRE_PKI=$FEDERATION/pki
   spire_start
@@ -355,6 +355,6 @@ for kind in stored federated spiffe eks; do
   check "a second cluster: a bootstrap credential that is $kind becomes a certificate" \
     becomes_a_certificate "$kind"
 done
-check "one mapping and one cache for two clusters" two_clusters_are_told_apart
+check "one mapping and one cache work for two clusters" two_clusters_are_told_apart
 check "1,000 processes at once make one TokenRequest" a_herd_makes_one_token
 check "1,000 processes at once make one CertificateSigningRequest" a_herd_makes_one_request

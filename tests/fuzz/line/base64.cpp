@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Base64: any bytes survive, and a text that is accepted is the only one for its bytes.
+// Base64: any bytes are decoded to themselves, and only one text is accepted for them.
 #include "fuzz.hpp"
 #include "line.hpp"
 
@@ -19,7 +19,7 @@ std::string without(std::string_view text, std::string_view unwanted) {
   return kept;
 }
 
-// From the standard alphabet, padded, to the one of URLs, unpadded.
+// Converts from the standard alphabet with padding to the URL alphabet without padding.
 std::string to_url_alphabet(std::string text) {
   while (text.ends_with('=')) text.pop_back();
   for (char& c : text) {

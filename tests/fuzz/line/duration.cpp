@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Durations: taken or refused as Go does, with Go's value, and what is written reads back.
+// Durations: accepted and refused as by Go, with Go's value; a written duration is read back.
 #include "fuzz.hpp"
 #include "go_duration.hpp"
 #include "line.hpp"

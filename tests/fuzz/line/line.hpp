@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parsers of a line or less, each judged in the file of its name.
+// Parsers of short texts. The file with the parser's name checks the parser.
 #pragma once
 
 #include <string_view>

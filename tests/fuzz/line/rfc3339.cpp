@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RFC 3339: what is read agrees with the C library's calendar, and what is written reads back.
+// RFC 3339: times that are read agree with the C library, and written times are read back.
 #include "fuzz.hpp"
 #include "line.hpp"
 
@@ -29,7 +29,7 @@ std::int64_t seconds_by_libc(const std::string& text) {
   if (*rest != 'Z') {
     int zone_hours = 0;
     int zone_minutes = 0;
-    // NOLINTNEXTLINE(cert-err34-c): four digits, found by the parser of ours
+    // NOLINTNEXTLINE(cert-err34-c): four digits, which parse_rfc3339 has checked
     require(std::sscanf(rest + 1, "%2d:%2d", &zone_hours, &zone_minutes) == 2, "the zone too");
     offset = (zone_hours * 60 + zone_minutes) * 60;
     if (*rest == '-') offset = -offset;
@@ -51,7 +51,7 @@ void check_text(std::string_view text) {
   require(whole.time_since_epoch().count() == seconds_by_libc(std::string(text)),
           "the same second as by the C library");
   const std::string written = format_rfc3339(whole);
-  if (written < "1678" || written > "2262") return;  // a zone led out of what is read
+  if (written < "1678" || written > "2262") return;  // the zone moves it out of the range
   const Result<TimePoint> again = parse_rfc3339(written);
   require(again.has_value() && *again == whole, "what is written reads back");
 }

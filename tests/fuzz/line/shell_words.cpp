@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of a command line: each is one, whatever stands in it.
+// Splitting a command line into words.
 #include "fuzz.hpp"
 #include "line.hpp"
 
@@ -11,7 +11,7 @@
 
 namespace execcred::fuzz {
 
-// Quoted one by one, the words are the same; and there is no text in them that was not given.
+// If each word is quoted, the words are the same; and no text is added to them.
 void check_shell_words(std::string_view input) {
   const Result<std::vector<std::string>> words = split_shell_words(input);
   if (!words) {

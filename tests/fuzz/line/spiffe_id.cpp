@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SPIFFE IDs and trust domains against the standard's grammar, said in another way.
+// SPIFFE IDs and trust domains, compared with another implementation of the standard's grammar.
 #include "fuzz.hpp"
 #include "line.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Workload API's addresses: what is taken has one reading, and inet_pton's for addresses.
+// Addresses of the Workload API: an accepted one has one meaning, and inet_pton reads the same IP.
 #include "fuzz.hpp"
 #include "line.hpp"
 
@@ -41,7 +41,7 @@ void check_tcp(std::string_view text, const WorkloadEndpoint& endpoint) {
           "and reads it alike");
 }
 
-// What stands before an at sign may be a password.
+// The text before an at sign may be a password.
 void check_redaction(std::string_view input) {
   constexpr std::string_view kCanary = "QanaryQ";
   const std::size_t at = input.find('@');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WWW-Authenticate: bounded for any text, what is quoted reads back, and whatever a server says
-// there is one line of a message.
+// WWW-Authenticate: the result is bounded for any text, and quoted values are read back. A server's
+// text is one line of a message.
 #include "fuzz.hpp"
 #include "line.hpp"
 
@@ -28,7 +28,7 @@ void check_any(std::string_view header) {
   require(!found->error.empty(), "an error has a name");
   require(found->error.size() + found->description.size() < header.size(), "parts of the header");
   require(ascii_lower(header).find("error") != std::string::npos, "the parameter is there");
-  // What comes after a whole header is another challenge, and the first error counts.
+  // Text after a complete header is another challenge, and the first error is used.
   const std::string more = std::string(header) + R"(, Bearer error="other", error_description="x")";
   const std::optional<ChallengeError> same = challenge_error(more);
   if (more.size() > 8 * 1024) return;

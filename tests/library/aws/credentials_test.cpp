@@ -22,7 +22,7 @@ std::string members(const std::string& more) {
 
 }  // namespace
 
-TEST_CASE("aws_credentials_of_environment: key and session, or nothing") {
+TEST_CASE("aws_credentials_of_environment: a key and a session token, or no credentials") {
   const Environment environment(
       {"AWS_ACCESS_KEY_ID=AKIA1", "AWS_SECRET_ACCESS_KEY=s3cret/+", "AWS_SESSION_TOKEN=t=="});
   const auto found = aws_credentials_of_environment(environment);
@@ -43,7 +43,7 @@ TEST_CASE("aws_credentials_of_environment: key and session, or nothing") {
   }
 }
 
-TEST_CASE("aws_credentials_of_environment: the session's end, and the older name of its token") {
+TEST_CASE("aws_credentials_of_environment: the expiry, and the older name of the session token") {
   const auto found = aws_credentials_of_environment(
       Environment({"AWS_ACCESS_KEY_ID=A", "AWS_SECRET_ACCESS_KEY=s", "AWS_SECURITY_TOKEN=old",
                    "AWS_CREDENTIAL_EXPIRATION=2030-01-02T03:04:05+00:00"}));
@@ -52,7 +52,7 @@ TEST_CASE("aws_credentials_of_environment: the session's end, and the older name
   CHECK((*found)->expires_at == *parse_rfc3339("2030-01-02T03:04:05Z"));
 }
 
-TEST_CASE("aws_credentials_of_environment: half a key, or a malformed one, is an error") {
+TEST_CASE("aws_credentials_of_environment: an incomplete or malformed key is an error") {
   for (const std::vector<std::string>& bad : std::vector<std::vector<std::string>>{
            {"AWS_ACCESS_KEY_ID=A"},
            {"AWS_ACCESS_KEY_ID=A", "AWS_SECRET_ACCESS_KEY="},
@@ -70,7 +70,7 @@ TEST_CASE("aws_credentials_of_environment: half a key, or a malformed one, is an
   }
 }
 
-TEST_CASE("aws_credentials_of_json: every spelling of the end") {
+TEST_CASE("aws_credentials_of_json: every form of the expiry") {
   for (const std::string end :
        {R"("2030-01-02T03:04:05Z")", R"("2030-01-02T03:04:05+00:00")", "1893553445", "1893553445.0",
         "1.893553445E9", R"("2030-01-02T04:04:05+01:00")"}) {
@@ -82,12 +82,12 @@ TEST_CASE("aws_credentials_of_json: every spelling of the end") {
   }
   CHECK_FALSE(of_json(members(""))->expires_at.has_value());
   CHECK_FALSE(of_json(members(",\"Expiration\":null"))->expires_at.has_value());
-  // Too far for a TimePoint: cut, not wrapped.
+  // Beyond the range of a TimePoint: limited, not wrapped.
   CHECK(of_json(members(",\"Expiration\":1e300"))->expires_at >
         *parse_rfc3339("2200-01-01T00:00:00Z"));
 }
 
-TEST_CASE("aws_credentials_of_json: wrong types and missing members, without their values") {
+TEST_CASE("aws_credentials_of_json: wrong types and missing members are refused, not shown") {
   for (const auto& [told, texts] : std::vector<Refusals>{
            {", not an object", {"null", "[]", "\"canary\""}},
            {"there is no access key id", {"{}", R"({"SecretAccessKey":"canary"})"}},
@@ -122,7 +122,7 @@ TEST_CASE("aws_credentials_of_json: wrong types and missing members, without the
   }
 }
 
-TEST_CASE("write_aws_credentials: is read back as it was") {
+TEST_CASE("write_aws_credentials: the output is read back unchanged") {
   const AwsCredentials session = {.access_key_id = "ASIA1",
                                   .secret_access_key = SecretString(R"(a"b\c/+)"),
                                   .session_token = SecretString("t=\"=\\"),
@@ -137,7 +137,7 @@ TEST_CASE("write_aws_credentials: is read back as it was") {
   CHECK(write_aws_credentials(plain).reveal() == R"({"AccessKeyId":"A","SecretAccessKey":"s"})");
 }
 
-TEST_CASE("is_aws_region: nothing but a region may become a part of a host's name") {
+TEST_CASE("is_aws_region: only the name of a region is accepted") {
   for (const std::string good : {"us-west-2", "us-gov-east-1", "cn-north-1", "ap-southeast-10",
                                  "eusc-de-east-1", "us-iso-east-1", "us-isob-east-1"}) {
     CAPTURE(good);
@@ -169,7 +169,7 @@ TEST_CASE("is_aws_region: nothing but a region may become a part of a host's nam
   }
 }
 
-TEST_CASE("aws_region_of_zone: of plain, local and wavelength zones") {
+TEST_CASE("aws_region_of_zone: the region of availability, local and Wavelength zones") {
   CHECK(aws_region_of_zone("us-west-2b") == "us-west-2");
   CHECK(aws_region_of_zone("us-west-2-lax-1a") == "us-west-2");
   CHECK(aws_region_of_zone("us-east-1-wl1-bos-wlz-1") == "us-east-1");

@@ -151,7 +151,7 @@ TEST_CASE("sign_aws_request: a session's token is signed and sent") {
   CHECK(plain.size() == 2);
 }
 
-TEST_CASE("presign_aws_request: each part that is signed changes the signature") {
+TEST_CASE("presign_aws_request: a change of any signed part changes the signature") {
   const auto signature = [](const AwsRequest& request, const AwsCredentials& credentials,
                             const AwsScope& scope, const std::string& time, int lifetime) {
     const SecretString url = presign_aws_request(request, credentials, scope, time_of(time),
@@ -186,7 +186,7 @@ TEST_CASE("presign_aws_request: each part that is signed changes the signature")
                   60) == base);
 }
 
-TEST_CASE("aws_request: a URL's parts, decoded") {
+TEST_CASE("aws_request: the parts of a URL are decoded") {
   const Result<AwsRequest> request =
       aws_request("POST", "https://STS.us-east-2.amazonaws.com:443?Action=Get%2FIt&B=+%20x&C");
   REQUIRE(request);
@@ -202,7 +202,7 @@ TEST_CASE("aws_request: a URL's parts, decoded") {
   CHECK(aws_request("GET", "https://[::1]/")->host == "[::1]");
 }
 
-TEST_CASE("aws_request: refuses what is no https URL, or no form-encoded query") {
+TEST_CASE("aws_request: a URL that is not https or has a malformed query is refused") {
   for (const auto& [told, urls] : std::vector<Refusals>{
            {"has no scheme://", {"", "sts.amazonaws.com"}},
            {"is no https URL", {"http://sts.amazonaws.com/"}},

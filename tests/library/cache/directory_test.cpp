@@ -35,7 +35,7 @@ mode_t mode_of(const fs::path& path) {
   return stat(path.c_str(), &status) == 0 ? status.st_mode & 07777U : 0;
 }
 
-TEST_CASE("the directory: the flag, then variables in their order, then shared memory") {
+TEST_CASE("the directory: the flag, then the variables in order, then shared memory") {
   const TempDir dir;
   make_directory(dir / "run", 0700);
   make_directory(dir / "xdg", 0700);
@@ -56,7 +56,7 @@ TEST_CASE("the directory: the flag, then variables in their order, then shared m
   if (!was_there) fs::remove(shared);
 }
 
-TEST_CASE("the directory: one that cannot be made is passed over, a relative one too") {
+TEST_CASE("the directory: one that is relative or cannot be created is skipped") {
   const TempDir dir;
   make_directory(dir / "home", 0700);
   const std::string home = "HOME=" + (dir / "home").native();
@@ -68,14 +68,14 @@ TEST_CASE("the directory: one that cannot be made is passed over, a relative one
   }
 }
 
-TEST_CASE("the directory: it is left alone where nothing is to be made") {
+TEST_CASE("the directory: IfMissing::leave does not create it") {
   const TempDir dir;
   check_fails(open_directory(dir / "cache", {}, CacheDirectory::IfMissing::leave), kConfiguration,
               "there is no cache directory");
   CHECK_FALSE(fs::exists(dir / "cache"));
 }
 
-TEST_CASE("the directory: it must be this user's, closed, and no link") {
+TEST_CASE("the directory: it must be private, owned by this user, and not a link") {
   const TempDir dir;
   for (const mode_t mode : {0701U, 0710U, 0755U, 0777U, 01777U, 0740U}) {
     make_directory(dir / "open", mode);
@@ -94,7 +94,7 @@ TEST_CASE("the directory: it must be this user's, closed, and no link") {
   check_fails(open_directory(dir / "good"), kConfiguration, "belongs to user 54321");
 }
 
-TEST_CASE("the directory: nobody else may be able to put it there") {
+TEST_CASE("the directory: a parent that other users can write to is refused") {
   const TempDir dir;
   make_directory(dir / "above", 0777);
   check_fails(open_directory(dir / "above/cache"), kConfiguration, "is writable by other users");
@@ -105,7 +105,7 @@ TEST_CASE("the directory: nobody else may be able to put it there") {
   check_fails(open_directory(dir / "above/cache"), kConfiguration, "belongs to user 54321");
 }
 
-TEST_CASE("the directory: a link on the way is followed to where it leads, and that is checked") {
+TEST_CASE("the directory: a symbolic link in its path is followed, and its target is checked") {
   const TempDir dir;
   make_directory(dir / "real", 0700);
   fs::create_symlink(dir / "real", dir / "way");
@@ -125,7 +125,7 @@ TEST_CASE("an unsafe directory means no cache, never an error") {
   CHECK(fs::is_empty(cache.path()));
 }
 
-TEST_CASE("write: the file is private, and ends when the entry does") {
+TEST_CASE("write: the file is private, and its time is the entry's expiry") {
   const TempDir dir;
   const Result<CacheDirectory> directory = open_directory(dir / "cache");
   REQUIRE(directory);
@@ -146,7 +146,7 @@ TEST_CASE("write: the file is private, and ends when the entry does") {
   CHECK_FALSE(directory->read("b.credential", 5));
 }
 
-TEST_CASE("mark: only the first is the first") {
+TEST_CASE("mark: only the first call returns now") {
   const TempDir dir;
   const Result<CacheDirectory> directory = open_directory(dir / "cache");
   REQUIRE(directory);

@@ -50,7 +50,7 @@ TEST_CASE("a credential is read as it was written") {
   CHECK(write_cached_credential(*read).reveal() == text.reveal());
 }
 
-TEST_CASE("a credential without an end has none when it is read, though its entry has") {
+TEST_CASE("a credential without an expiry is read without one, though its entry has one") {
   CachedCredential entry = sample_credential();
   entry.credential.expires_at.reset();
   const auto read = parse_cached_credential(write_cached_credential(entry).reveal());
@@ -95,7 +95,7 @@ TEST_CASE("a failure is read as it was written") {
   CHECK_FALSE(parse_cached_failure(write_cached_failure(internal)));
 }
 
-TEST_CASE("an entry with any byte changed, cut at any place, or grown, is none") {
+TEST_CASE("an entry with a changed, missing or additional byte is rejected") {
   const SecretString credential = write_cached_credential(sample_credential());
   const std::string failure = write_cached_failure(sample_failure());
   const auto is_read = [](const std::string& text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache of a test's own, with a clock and a provider that do as the test says.
+// A cache for one test, with a clock and a provider that the test controls.
 #pragma once
 
 #include "unit/expect.hpp"
@@ -38,7 +38,7 @@ inline FreshCredential fresh_token(std::string_view token, std::optional<TimePoi
           .target = "https://spoke-1.example.com"};
 }
 
-// Gives token-1, token-2, …; or an error, if one is set.
+// Returns token-1, token-2, …; or an error, if one is set.
 struct TestProvider {
   int calls = 0;
   Duration lifetime = 1h;
@@ -94,7 +94,7 @@ class CacheFixture {
   }
 
   bool is_served() { return token().starts_with("token-") || token().starts_with("new-"); }
-  // A file that a reader would accept if its content were valid.
+  // Whether a file with the name of an entry or a failure has invalid content.
   bool has_torn_file() const {
     std::error_code none;
     for (const auto& file : std::filesystem::directory_iterator(path(), none)) {
@@ -106,7 +106,7 @@ class CacheFixture {
     }
     return false;
   }
-  // The answer is a token, and no older one than the provider gave last.
+  // Whether the answer is the token that the provider gave last.
   bool is_served_newest() {
     const std::string given = token();
     return given == "token-" + std::to_string(provider.calls);

@@ -10,7 +10,7 @@ namespace execcred::test {
 
 struct HostileFile {
   const char* name;
-  std::function<void(const std::filesystem::path&)> put;  // in place of a file that is there
+  std::function<void(const std::filesystem::path&)> put;  // in place of an existing file
   bool needs_root = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// With any content of the cache directory, and any refusal of the system, a credential is given.
+// A credential is given with any content of the cache directory, and if the system fails.
 #include "fixture.hpp"
 #include "hostile_files.hpp"
 
@@ -55,7 +55,7 @@ TEST_CASE("a lock that is not as we make it is replaced") {
   }
 }
 
-TEST_CASE("a failure that is not as we write it is none") {
+TEST_CASE("a failure that is not as we write it is ignored") {
   for (const HostileFile& hostile : hostile_files()) {
     CAPTURE(hostile.name);
     if (hostile.needs_root && !is_root_or_counted("a failure of another user")) continue;
@@ -79,7 +79,7 @@ bool holds_in_child(const std::function<bool()>& body) {
   return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// The cache works, or does not, but the credential is there: new, kept, and in place of a failure.
+// Whether a credential is given, with or without the cache: first, again, and after its expiry.
 bool is_served(CacheFixture& cache) {
   const bool is_first = cache.is_served_newest();
   cache.client = "client-2";
@@ -110,7 +110,7 @@ TEST_CASE("each number of free descriptors: a credential is given") {
   }
 }
 
-// As another user, whose directory has this mode from its second run on.
+// Runs as another user, whose cache directory has this mode from the second run on.
 bool is_served_by_directory_of(mode_t mode) {
   CacheFixture cache;
   set_mode(cache.directory.path(), 0755);
@@ -135,7 +135,7 @@ TEST_CASE("a directory that cannot be written to: what is in it is used") {
   }
 }
 
-TEST_CASE("a full disk, no free inode, a read-only one: a credential is given") {
+TEST_CASE("a full disk, no free inode, a read-only disk: a credential is given") {
   if (!is_root_or_counted("full and read-only file systems")) return;
   struct Case {
     const char* options;

@@ -75,7 +75,7 @@ CacheKey key_of(const Fields& fields) {
   return key;
 }
 
-TEST_CASE("each input of a key, changed alone, is another entry (peers mix two identities)") {
+TEST_CASE("each input of a key, changed alone, selects another entry") {
   CacheFixture cache;
   REQUIRE(cache.token(key_of(exchange_fields())) == "token-1");
   int changes = 0;

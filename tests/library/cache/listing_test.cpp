@@ -60,7 +60,7 @@ TEST_CASE("list_cache: keys, identity, target and times, and no secret") {
   }
 }
 
-TEST_CASE("clear_cache: all goes but the locks") {
+TEST_CASE("clear_cache: everything is removed except the locks") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   cache.provider.error = test::refused();
@@ -76,13 +76,13 @@ TEST_CASE("clear_cache: all goes but the locks") {
   CHECK(clear_cache(*directory) == 0);
 }
 
-TEST_CASE("what nothing needs is removed by those who write") {
+TEST_CASE("a run that writes removes files that are no longer needed") {
   CacheFixture cache;
   cache.provider.lifetime = 5min;
   constexpr int kKeys = 100;
   for (int i = 0; i < kKeys; ++i) CHECK(cache.token(sample_key(std::to_string(i))) != "");
   CHECK(count_of(cache, ".credential") == kKeys);
-  // The marks' age is the file system's: a day and an hour from the real present.
+  // A mark's age is that of its file, so the clock moves to 26 hours after the real time.
   cache.clock.time =
       std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now()) +
       26h;
@@ -100,7 +100,7 @@ TEST_CASE("what nothing needs is removed by those who write") {
   CHECK(count_of(cache, "") == 3);
 }
 
-TEST_CASE("keys that never come again leave a bounded number of files") {
+TEST_CASE("keys that are used only once leave a bounded number of files") {
   CacheFixture cache;
   cache.provider.lifetime = 5min;
   constexpr int kRuns = 1'000;
@@ -110,10 +110,10 @@ TEST_CASE("keys that never come again leave a bounded number of files") {
     REQUIRE(cache.token(sample_key(std::to_string(i))) == "token-" + std::to_string(i + 1));
     most = std::max(most, count_of(cache, ""));
   }
-  // Five are good at a time, each with its lock and a mark.
+  // Five are valid at a time, each with its lock and a mark.
   CHECK(most <= 30);
 
-  // A failure counts for an hour after its window.
+  // A failure is kept for an hour after its window.
   cache.provider.error = test::refused();
   most = 0;
   for (int i = kRuns; i < 2 * kRuns; ++i) {
@@ -131,7 +131,7 @@ TEST_CASE("keys that never come again leave a bounded number of files") {
   }
   CHECK(count_of(cache, "") <= 5);
 
-  // The provider's credentials can never be cached.
+  // The provider's credentials have expired already, so none is cached.
   cache.provider = {.lifetime = -1min};
   for (int i = 3 * kRuns; i < 4 * kRuns; ++i) {
     REQUIRE(cache.token(sample_key(std::to_string(i))) != "");
@@ -139,12 +139,12 @@ TEST_CASE("keys that never come again leave a bounded number of files") {
   CHECK(count_of(cache, "") <= 5);
 }
 
-TEST_CASE("a directory of any number of files is tidied, each run a part of it") {
+TEST_CASE("a large directory is tidied in parts, one part in each run") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   const Result<CacheDirectory> directory = open_directory(cache);
   REQUIRE(directory);
-  // More than one look finds, of which nothing may go.
+  // More files that must stay than one run reads.
   const TimePoint end = cache.clock.time + 1h;
   constexpr int kNeeded = 25'000;
   constexpr int kNeedless = 2'000;
@@ -173,7 +173,7 @@ TEST_CASE("a directory of any number of files is tidied, each run a part of it")
   CHECK(count_of(cache, ".discovery") == kNeeded);
   CHECK(cache.token() == "token-1");
 
-  // A position that leads nowhere is a place to begin like any other.
+  // An invalid position does not stop the tidying.
   for (const std::string_view position : {"9223372036854775807", "-1", "x", ""}) {
     CAPTURE(position);
     put("lost.lock", cache.clock.time - 10min);
@@ -188,7 +188,7 @@ TEST_CASE("a directory of any number of files is tidied, each run a part of it")
   CHECK_FALSE(fs::exists(cache.path() / "tidy.position"));
 }
 
-TEST_CASE("the marks of an entry go with it, however many") {
+TEST_CASE("all marks of an entry are removed with it") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   for (int i = 0; i < 500; ++i) {
@@ -202,7 +202,7 @@ TEST_CASE("the marks of an entry go with it, however many") {
   CHECK(count_of(cache, ".seen") == 1);
 }
 
-TEST_CASE("a discovery document goes when it has ended, and when all is cleared") {
+TEST_CASE("a discovery document is removed after its expiry, and by clear_cache") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   const Result<CacheDirectory> directory = open_directory(cache);
@@ -220,7 +220,7 @@ TEST_CASE("a discovery document goes when it has ended, and when all is cleared"
   CHECK_FALSE(fs::exists(document));
 }
 
-TEST_CASE("a file whose writer was killed goes after a while, not before") {
+TEST_CASE("a file of a killed writer is removed after ten minutes, not before") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   const fs::path left = test::write_file(cache.path() / "0123.4567.new", "left behind");

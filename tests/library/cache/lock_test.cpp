@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lock, and its file that comes and goes.
+// One lock, whose file is created and removed.
 #include <execcred/cache/lock.hpp>
 #include "fixture.hpp"
 #include "support/processes.hpp"
@@ -24,7 +24,7 @@ CacheDirectory open_directory(const test::TempDir& dir) {
   return std::move(directory).value();
 }
 
-TEST_CASE("lock: one holder, until it gives the lock back") {
+TEST_CASE("lock: one holder at a time, until it unlocks") {
   const test::TempDir dir;
   const CacheDirectory directory = open_directory(dir);
   CacheLock first(directory, "key.lock");
@@ -38,7 +38,7 @@ TEST_CASE("lock: one holder, until it gives the lock back") {
   CHECK(first.try_lock() == Attempt::busy);
 }
 
-TEST_CASE("lock: who waited for a file that was removed gets the lock of the one with its name") {
+TEST_CASE("lock: after its file is removed, a waiting process locks the new file") {
   const test::TempDir dir;
   const CacheDirectory directory = open_directory(dir);
   CacheLock holder(directory, "key.lock");
@@ -58,7 +58,7 @@ TEST_CASE("lock: who waited for a file that was removed gets the lock of the one
   CHECK(late.try_lock() == Attempt::locked);
 }
 
-TEST_CASE("a storm on a lock whose holders remove its file: never two at once") {
+TEST_CASE("a storm on a lock whose holders remove its file: never two holders at once") {
   const test::TempDir dir;
   constexpr int kProcesses = 12;
   constexpr int kRounds = 400;
@@ -77,7 +77,7 @@ TEST_CASE("a storm on a lock whose holders remove its file: never two at once") 
         lock.remove();
         removed.add();
       }
-      // Else the destructor does.
+      // Otherwise the destructor unlocks it.
       if (round % 5 == 0) lock.unlock();
     }
     return 0;

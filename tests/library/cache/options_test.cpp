@@ -30,7 +30,7 @@ struct Program {
   Settings settings{options};
 };
 
-TEST_CASE("cache options: as flags, and as variables") {
+TEST_CASE("cache options: set by flags and by variables") {
   Program flags;
   REQUIRE(flags.read({"--cache-dir=/run/x", "--refresh-before=90s", "--no-cache"}));
   CHECK(flags.cache.directory == "/run/x");
@@ -51,14 +51,14 @@ TEST_CASE("cache options: as flags, and as variables") {
   CHECK_FALSE(none.cache.no_cache);
 }
 
-TEST_CASE("cache options: a refresh before the end is a duration, and not after it") {
+TEST_CASE("cache options: --refresh-before is a duration that is not negative") {
   check_fails(Program().read({"--refresh-before=-1s"}), Error::Kind::configuration,
               "'-1s' is negative");
   check_fails(Program().read({"--refresh-before=5"}), Error::Kind::configuration,
               "--refresh-before");
 }
 
-TEST_CASE("cache options: none of them is a ClusterProfile's to set") {
+TEST_CASE("cache options: a ClusterProfile cannot set any of them") {
   const Program program;
   for (const Option& option : program.options.all()) {
     CAPTURE(option.name);
@@ -67,7 +67,7 @@ TEST_CASE("cache options: none of them is a ClusterProfile's to set") {
   CHECK(program.options.all().size() == 3);
 }
 
-TEST_CASE("open_cache: the directory that is named, and none for --no-cache or an unsafe one") {
+TEST_CASE("open_cache: the given directory, or none with --no-cache or an unsafe directory") {
   const test::TempDir dir;
   std::string steps;
   CacheOptions options{.directory = (dir / "cache").native()};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two runs on one key, in every order of their steps in which each is interrupted at most once. A
-// step is a system call on the files that they share, and the provider's call.
+// step is a system call on the files that they share, or the provider's call.
 #include "fixture.hpp"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ constexpr int kSystemCall = SIGTRAP | 0x80;
 constexpr int kInProvider = SIGUSR1;
 constexpr int kWaits = SIGUSR2;
 
-// What both runs write to.
+// Memory that both runs write to.
 struct Shared {
   std::atomic<int> calls = 0;
   std::atomic<int> inside = 0;
@@ -58,14 +58,14 @@ bool is_step(const __ptrace_syscall_info& info) {
     case SYS_renameat:
     case SYS_unlinkat:
       return true;
-    case SYS_newfstatat:  // by name, not of what is open
+    case SYS_newfstatat:  // by name, not of an open file
       return (info.entry.args[3] & AT_EMPTY_PATH) == 0;
     default:
       return false;
   }
 }
 
-// A process that goes on by a step at a time.
+// A process that runs one step at a time.
 class Stepped {
  public:
   enum class Event { step, waits, ended };
@@ -104,7 +104,7 @@ class Stepped {
     }
     return Event::ended;
   }
-  // At most this many steps; false where it waits or ends before.
+  // Runs at most this many steps; false if it waits or ends before.
   bool go(int steps) {
     for (int i = 0; i < steps; ++i) {
       if (go() != Event::step) return false;
@@ -164,7 +164,7 @@ int run(CacheFixture& cache, const Scene& scene, Shared& shared) {
   return scene.error && credential.error().message == scene.error->message ? 0 : 1;
 }
 
-// One goes on until it waits, then the other. False where both do for ever.
+// Runs each in turn until it waits. False if both wait for ever.
 bool finish(Stepped& first, Stepped& second) {
   constexpr int kMostTurns = 1000;
   for (int turn = 0; turn < kMostTurns; ++turn) {
@@ -177,13 +177,13 @@ bool finish(Stepped& first, Stepped& second) {
 }
 
 struct Order {
-  int of_first;    // steps, after which the second one begins
+  int of_first;    // steps, after which the second begins
   int of_second;   // steps, after which the first goes on
-  bool is_killed;  // the first, instead
+  bool is_killed;  // whether the first is killed then
 };
 
 struct Seen {
-  bool has_first_ended = false;   // before it could be interrupted
+  bool has_first_ended = false;   // before it was interrupted
   bool has_second_ended = false;  // likewise, or it waits
   std::string wrong = {};
 };
@@ -200,7 +200,7 @@ Seen try_order(const Scene& scene, const Order& order) {
     seen.has_first_ended = !first.go(order.of_first);
     seen.has_second_ended = !second.go(order.of_second);
     if (order.is_killed) first.end();
-    // It is outside by its end.
+    // A killed process is no longer in the call.
     if (order.is_killed) shared->inside = 0;
     if (!finish(first, second)) seen.wrong = "both wait for ever";
     if (!order.is_killed && first.code() != 0) seen.wrong = "the first gets none";
@@ -214,7 +214,7 @@ Seen try_order(const Scene& scene, const Order& order) {
   return seen;
 }
 
-TEST_CASE("lock: two runs in every order of their steps, and one killed there: one call") {
+TEST_CASE("lock: two runs in every order of their steps make one call, or two with a kill") {
   int orders = 0;
   for (const Scene& scene : scenes()) {
     CAPTURE(scene.name);

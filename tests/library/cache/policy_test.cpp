@@ -15,7 +15,7 @@ const TimePoint kNow(std::chrono::sys_days(std::chrono::year(2026) / 7 / 1));
 const CacheTimes kTimes;
 
 TEST_CASE(
-    "refresh_window: a fifth of the lifetime, at most 5 minutes, up to 20 % more, in bounds") {
+    "refresh_window: a fifth of the lifetime, at most 5 minutes, plus up to 20 %, within bounds") {
   struct Case {
     Duration lifetime;
     std::optional<Duration> before;
@@ -42,7 +42,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("1,000 keys of one moment are refreshed over a minute, none with many others") {
+TEST_CASE("1,000 keys of one moment are refreshed over a minute, few in any second") {
   std::map<std::int64_t, int> in_second;
   Duration least = Duration::max();
   Duration most = Duration::zero();
@@ -94,7 +94,7 @@ TEST_CASE("is_valid: the clock may be ten years off, and no expired credential i
   MESSAGE("served although its times are wrong or past: " << served << " of " << expired);
 }
 
-TEST_CASE("next_failure: windows double for a provider that is down, and only then") {
+TEST_CASE("next_failure: windows double only for a provider that is unavailable") {
   std::optional<CachedFailure> failure;
   TimePoint now = kNow;
   for (const Duration window : {2s, 4s, 8s, 16s, 32s, 64s, 64s, 64s}) {
@@ -133,7 +133,7 @@ TEST_CASE("next_failure: Retry-After lengthens a window, to an hour at most") {
   CHECK_FALSE(is_pending({.created = kNow, .until = kNow + 2h}, kNow, kTimes));
 }
 
-TEST_CASE("is_suspect: not young, and after a failed attempt not before twice the age") {
+TEST_CASE("is_suspect: after ten seconds, and after a failed attempt at twice the age") {
   CachedCredential entry{.created = kNow, .expires = kNow + 1h};
   CHECK_FALSE(is_suspect(entry, {}, kNow, kTimes));
   CHECK_FALSE(is_suspect(entry, {}, kNow + 10s - 1ns, kTimes));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client that asks again for what it was given was perhaps refused with it.
+// If a client asks again for a credential, a server may have refused the one that it got.
 #include "fixture.hpp"
 
 #include <execcred/cache/client.hpp>
@@ -19,7 +19,7 @@ using test::check_fails;
 using test::down;
 using test::refused;
 
-TEST_CASE("a client that asks again gets what the provider says now: a revoked token recovers") {
+TEST_CASE("a client that asks again gets a new token, so a revoked one is replaced") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   cache.clock.time += 10s;
@@ -37,7 +37,7 @@ TEST_CASE("an entry younger than ten seconds is not suspected to be revoked") {
   CHECK(cache.token() == "token-1");
 }
 
-TEST_CASE("other clients are given the entry, once each") {
+TEST_CASE("other clients get the entry, once each") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   cache.clock.time += 30min;
@@ -53,10 +53,10 @@ TEST_CASE("other clients are given the entry, once each") {
   CHECK(cache.provider.calls == 2);
 }
 
-TEST_CASE("clients that live for one request do not fill the directory") {
+TEST_CASE("clients that make only one request do not fill the directory") {
   CacheFixture cache;
   cache.provider.lifetime = 48h;
-  cache.clock.time = SystemClock().now();  // as the files' own times
+  cache.clock.time = SystemClock().now();  // like the files' own times
   const auto ask_as = [&cache](int client) {
     cache.client = "client of one request " + std::to_string(client);
     CHECK(cache.token() == "token-1");
@@ -71,10 +71,10 @@ TEST_CASE("clients that live for one request do not fill the directory") {
   CHECK(marks() == client);
   cache.clock.time += 11min;
   while (client < 8000 && marks() >= 2000) ask_as(client++);
-  CHECK(marks() == 0);  // of files made a moment ago, by a clock that is ahead
+  CHECK(marks() == 0);  // although the files are new: only the clock is ahead
 }
 
-TEST_CASE("two clusters within one client do not count as asking again") {
+TEST_CASE("requests of one client for other clusters do not count as asking again") {
   CacheFixture cache;
   for (int i = 0; i < 20; ++i, cache.clock.time += 15s) {
     cache.options.client_detail = "https://spoke-" + std::to_string(i) + ".example.com";
@@ -82,13 +82,13 @@ TEST_CASE("two clusters within one client do not count as asking again") {
   }
 }
 
-TEST_CASE("a client that cannot be told from others is never taken to ask again") {
+TEST_CASE("a client without an identity never counts as asking again") {
   CacheFixture cache;
   cache.client.reset();
   for (int i = 0; i < 20; ++i, cache.clock.time += 1min) CHECK(cache.token() == "token-1");
 }
 
-TEST_CASE("a client that runs us on every request costs a few calls an hour") {
+TEST_CASE("a client that runs the plugin for every request costs a few calls an hour") {
   CacheFixture cache;
   for (Duration passed = {}; passed < 24h; passed += 1s, cache.clock.time += 1s) {
     REQUIRE(cache.is_served_newest());
@@ -99,7 +99,7 @@ TEST_CASE("a client that runs us on every request costs a few calls an hour") {
 }
 
 TEST_CASE(
-    "an entry that was revoked again is suspected later each time, and sooner after a calm life") {
+    "the age at which a revoked entry is suspected doubles each time, and falls in quiet hours") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   int expected = 1;
@@ -117,7 +117,7 @@ TEST_CASE(
   CHECK(cache.token() == "token-" + std::to_string(++expected));
 }
 
-TEST_CASE("a permanent error ends the entry for all, as its answer is no longer true") {
+TEST_CASE("a permanent error removes the entry for all clients") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   cache.clock.time += 10s;
@@ -129,7 +129,7 @@ TEST_CASE("a permanent error ends the entry for all, as its answer is no longer 
   CHECK_FALSE(std::filesystem::exists(cache.file(".credential")));
 }
 
-TEST_CASE("what may pass is no refusal: an agent that has just started knows nobody yet") {
+TEST_CASE("a temporary refusal does not remove the entry") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   cache.clock.time += 10s;
@@ -140,7 +140,7 @@ TEST_CASE("what may pass is no refusal: an agent that has just started knows nob
   CHECK(std::filesystem::exists(cache.file(".credential")));
 }
 
-TEST_CASE("an error of configuration is returned, and the entry stays for others") {
+TEST_CASE("a configuration error is returned, and the entry stays for other clients") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   cache.clock.time += 10s;
@@ -150,7 +150,7 @@ TEST_CASE("an error of configuration is returned, and the entry stays for others
   CHECK(cache.token() == "token-1");
 }
 
-TEST_CASE("a subject that expired on this side ends nothing: nobody has refused the entry") {
+TEST_CASE("a local error, such as an expired subject token, does not remove the entry") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   CHECK(cache.provider.seen.back().is_needed);
@@ -178,7 +178,7 @@ TEST_CASE("an unavailable provider: the entry is served, and suspected again at 
   CHECK(cache.paused == 0s);
 }
 
-TEST_CASE("while another process asks, the entry is served") {
+TEST_CASE("while another process asks the provider, the entry is served") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   cache.clock.time += 10s;
@@ -189,7 +189,7 @@ TEST_CASE("while another process asks, the entry is served") {
   CHECK(cache.paused == 0s);
 }
 
-TEST_CASE("a hit calls nobody: the source of the subject may be gone") {
+TEST_CASE("a cache hit does not call the provider") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   cache.client = "client-2";
@@ -202,7 +202,7 @@ TEST_CASE("a hit calls nobody: the source of the subject may be gone") {
   CHECK(hit.has_value());
 }
 
-TEST_CASE("start_time_of: the 22nd field, whatever the program is called") {
+TEST_CASE("start_time_of: the 22nd field, with any name of the program") {
   const std::string rest = " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20 21\n";
   for (const std::string name : {"a", "a b", ") S 1 (", "a)) (b", ""}) {
     CAPTURE(name);

@@ -36,7 +36,7 @@ CacheDirectory open_directory(const fs::path& path) {
   return std::move(directory).value();
 }
 
-// A directory, and what processes of one user do with it.
+// A cache directory, and what the processes of one user do with it.
 struct Fixture {
   Result<RefreshTokenStore> open(const Source& source, Duration patience = 10s) const {
     return RefreshTokenStore::open(directory, source, steady_clock::now() + patience, clock);
@@ -53,7 +53,7 @@ struct Fixture {
     REQUIRE(store);
     REQUIRE(store->keep(SecretString(token)));
   }
-  // The one file of this kind.
+  // The only file of a refresh token.
   fs::path file() const {
     fs::path found;
     long position = 0;
@@ -69,7 +69,7 @@ struct Fixture {
   test::SetClock clock;
 };
 
-TEST_CASE("refresh token: the original until a server gave another, then that one") {
+TEST_CASE("refresh token: the original is used until the server replaces it") {
   const Fixture fixture;
   CHECK(fixture.current() == "rt-1");
   fixture.keep("rt-2");
@@ -80,7 +80,7 @@ TEST_CASE("refresh token: the original until a server gave another, then that on
   CHECK(fixture.current() == "rt-3");
 }
 
-TEST_CASE("refresh token: a new original starts anew, for this server and this client alone") {
+TEST_CASE("refresh token: a replacement belongs to one original, one server and one client") {
   const Fixture fixture;
   fixture.keep("rt-2");
   CHECK(fixture.current("new-1") == "new-1");
@@ -93,7 +93,7 @@ TEST_CASE("refresh token: a new original starts anew, for this server and this c
   CHECK(fixture.open(other_client)->current().reveal() == "rt-1");
 }
 
-TEST_CASE("refresh token: the file is private, and shows nothing of the original") {
+TEST_CASE("refresh token: the file is private, and does not contain the original") {
   const Fixture fixture;
   CHECK(fixture.current("original-s3cret") == "original-s3cret");
   CHECK_FALSE(contains(content_of(fixture.file()), "original-s3cret"));
@@ -105,7 +105,7 @@ TEST_CASE("refresh token: the file is private, and shows nothing of the original
   CHECK_FALSE(contains(text, "original-s3cret"));
 }
 
-TEST_CASE("refresh token: a process that waits in vain for another one reports it") {
+TEST_CASE("refresh token: a process reports that it waited too long for another one") {
   const Fixture fixture;
   const Result<RefreshTokenStore> store = fixture.open();
   REQUIRE(store);
@@ -114,11 +114,11 @@ TEST_CASE("refresh token: a process that waits in vain for another one reports i
   check_fails(second, Error::Kind::unavailable, "another process uses the refresh token");
   CHECK(steady_clock::now() - start >= 20ms);
   CHECK(steady_clock::now() - start < 5s);
-  // Another token is another's business.
+  // Another refresh token has its own lock.
   CHECK(fixture.open(source_of("new-1"), 0s));
 }
 
-TEST_CASE("refresh token: one that could not be replaced is not given out") {
+TEST_CASE("refresh token: without a writable file for a replacement, none is given out") {
   const Fixture fixture;
   fixture.keep("rt-2");
   const fs::path file = fixture.file();
@@ -132,7 +132,7 @@ TEST_CASE("refresh token: one that could not be replaced is not given out") {
   check_fails(fixture.open(), Error::Kind::unavailable, "no lock can be made");
 }
 
-TEST_CASE("refresh token: a new one that cannot be kept is an error, and not the current one") {
+TEST_CASE("refresh token: a new one that cannot be stored is an error, and is not used") {
   const Fixture fixture;
   Result<RefreshTokenStore> store = fixture.open();
   REQUIRE(store);
@@ -146,7 +146,7 @@ TEST_CASE("refresh token: a new one that cannot be kept is an error, and not the
   CHECK(store->current().reveal() == "rt-1");
 }
 
-TEST_CASE("refresh token: a file that is not as we write it counts as none") {
+TEST_CASE("refresh token: a file that is not as we write it is ignored") {
   for (const test::HostileFile& hostile : test::hostile_files()) {
     CAPTURE(hostile.name);
     if (hostile.needs_root && !test::is_root_or_counted("a refresh token of another user")) {
@@ -161,7 +161,7 @@ TEST_CASE("refresh token: a file that is not as we write it counts as none") {
   }
 }
 
-TEST_CASE("refresh token: a file of another token in its place counts as none") {
+TEST_CASE("refresh token: the file of another token under its name is ignored") {
   const Fixture fixture;
   fixture.keep("rt-2");
   const fs::path ours = fixture.file();
@@ -171,7 +171,7 @@ TEST_CASE("refresh token: a file of another token in its place counts as none") 
   CHECK(fixture.current() == "rt-1");
 }
 
-TEST_CASE("refresh token: it goes 90 days after its last use, and never while it is used") {
+TEST_CASE("refresh token: its file is removed 90 days after its last use, not while in use") {
   Fixture fixture;
   fixture.keep("rt-2");
   fixture.clock.time += 24h * 89;
@@ -188,7 +188,7 @@ TEST_CASE("refresh token: it goes 90 days after its last use, and never while it
   CHECK(fixture.current() == "rt-1");
 }
 
-TEST_CASE("refresh token: clearing the cache leaves it, and no list shows it") {
+TEST_CASE("refresh token: clear_cache keeps it, and list_cache does not show it") {
   const Fixture fixture;
   fixture.keep("rt-2");
   CHECK(list_cache(fixture.directory).empty());
@@ -204,7 +204,7 @@ std::string spend(const fs::path& spent, std::string_view token) {
   return "rt-" + std::to_string(std::stoi(std::string(token.substr(3))) + 1);
 }
 
-TEST_CASE("refresh token: processes at once never spend one twice") {
+TEST_CASE("refresh token: concurrent processes never spend one twice") {
   constexpr int kProcesses = 12;
   constexpr int kRounds = 10;
   const Fixture fixture;
@@ -221,7 +221,7 @@ TEST_CASE("refresh token: processes at once never spend one twice") {
   CHECK(fixture.current() == "rt-" + std::to_string(kProcesses * kRounds + 1));
 }
 
-TEST_CASE("refresh token: killed at any system call, the old or the new one is there") {
+TEST_CASE("refresh token: killed at any system call, the old or the new one is stored") {
   int points = 0;
   for (const bool has_kept : {false, true}) {
     bool was_new = false;
@@ -234,7 +234,7 @@ TEST_CASE("refresh token: killed at any system call, the old or the new one is t
         if (store) static_cast<void>(store->keep(SecretString("rt-3")));
       });
       CAPTURE(stop);
-      // At once: the kernel gave the lock back.
+      // At once, because the kernel has released the lock.
       const Result<RefreshTokenStore> store = fixture.open(source_of("rt-1"), 0s);
       REQUIRE(store);
       const std::string current(store->current().reveal());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hundreds of processes released at once, and what that costs the provider.
+// Hundreds of processes that start at once, and how many calls the provider gets.
 #include "fixture.hpp"
 #include "support/processes.hpp"
 
@@ -19,7 +19,7 @@ constexpr int kServed = 0;
 constexpr int kRefused = 1;
 constexpr int kUnavailable = 3;
 
-// EXECCRED_STORM=1000 for the size that is published.
+// EXECCRED_STORM=1000 sets the size of the published figures.
 int storm_size() {
   const char* text = std::getenv("EXECCRED_STORM");
   const long size = text != nullptr ? std::strtol(text, nullptr, 10) : 0;
@@ -32,7 +32,7 @@ struct Storm {
   Tally calls{dir / "calls"};
   CacheTimes times = {.retry_patience = 0s, .longest_lock_wait = 60s};
 
-  // One process's run. Whoever is asked answers only when all are there.
+  // The run of one process. The provider answers only when all processes have started.
   int run(int number, int size, const std::function<Result<FreshCredential>(int call)>& provider) {
     arrived.add();
     const SystemClock clock;
@@ -64,7 +64,7 @@ TEST_CASE("a storm on a cold key: one call, and every process is served") {
   MESSAGE(size << " processes at once on a cold key: " << storm.calls.count() << " call");
 }
 
-TEST_CASE("a storm on a failing provider: one call per window (peers: one each)") {
+TEST_CASE("a storm on a failing provider: one call per window") {
   for (const auto& [error, code] : std::vector<std::pair<Error, int>>{
            {test::refused(), kRefused}, {test::down(), kUnavailable}}) {
     Storm storm;
@@ -97,7 +97,7 @@ TEST_CASE("a storm on a provider that recovers: each window costs one call, and 
   CHECK(steady_clock::now() - start >= 200ms + 400ms + 800ms);
 }
 
-TEST_CASE("a storm in the refresh window: one call, and nobody waits for it") {
+TEST_CASE("a storm in the refresh window: one call, and no process waits for it") {
   Storm storm;
   const int size = storm_size();
   REQUIRE(storm.run(0, 1, [](int) { return Result(good()); }) == kServed);
@@ -124,7 +124,7 @@ TEST_CASE("a storm in the refresh window: one call, and nobody waits for it") {
   CHECK(storm.calls.count() == 2);
 }
 
-TEST_CASE("keys do not wait for each other") {
+TEST_CASE("runs with different keys never wait for each other") {
   const TempDir dir;
   const Tally asking(dir / "asking");
   constexpr int kKeys = 100;

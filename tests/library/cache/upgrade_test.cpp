@@ -29,8 +29,8 @@ TimePoint time_of(const std::string& nanoseconds) {
       std::chrono::nanoseconds(std::stoll(nanoseconds))));
 }
 
-// The key that an entry's text describes; its first line is the format's version, which a key has
-// anyhow.
+// The key that an entry's text describes. Its first line is the format's version, which is not a
+// field.
 CacheKey key_of(const std::string& text) {
   CacheKey key;
   std::istringstream lines(text);
@@ -64,7 +64,7 @@ TEST_CASE("upgrade: an entry that an older version wrote is served, under the sa
       fs::permissions(copy, fs::perms(0600));
       CHECK(fixture.token(key) == field(entry, "token"));
       CHECK(fixture.provider.calls == 0);
-      // And it ends when it says.
+      // It expires at the time that it contains.
       fixture.clock.time = time_of(field(entry, "expires")) + 1s;
       CHECK(fixture.token(key) == "token-1");
       ++count;

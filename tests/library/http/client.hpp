@@ -13,13 +13,13 @@
 
 namespace execcred::test {
 
-// An own reply with its length.
+// A successful reply with its length.
 inline std::string ok_reply(const std::string& body, const std::string& headers = {}) {
   return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + headers +
          "\r\n" + body;
 }
 
-// A plain request to an own server.
+// A request over plain http to a test's server.
 inline HttpRequest get(std::string url) {
   return {.url = std::move(url), .allow_plain_http = true};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A judge's verdicts on replies, and their effect on the loop.
+// A judge's verdicts on replies, and their effect on the retries.
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using Next = Verdict::Next;
 
-TEST_CASE("judge_status: five statuses may pass, after their Retry-After") {
+TEST_CASE("judge_status: five statuses are retried, after their Retry-After") {
   struct Case {
     int status;
     Next next;
@@ -32,7 +32,7 @@ TEST_CASE("judge_status: five statuses may pass, after their Retry-After") {
   }
 }
 
-TEST_CASE("judge_failure: a transient one may pass, whatever its status; only five have a pause") {
+TEST_CASE("judge_failure: any transient failure is retried, five statuses have a pause") {
   struct Case {
     int status;
     bool is_transient;
@@ -56,7 +56,7 @@ TEST_CASE("judge_failure: a transient one may pass, whatever its status; only fi
   }
 }
 
-// Answers with the same each time, or fails.
+// Returns the same reply each time, or an error.
 class CountingClient final : public HttpClient {
  public:
   explicit CountingClient(int status = 400, std::chrono::seconds retry_after = {})
@@ -139,7 +139,7 @@ TEST_CASE("send_with_retries: each verdict, for requests that may be sent again 
   }
 }
 
-TEST_CASE("send_with_retries: the judge's pause is waited for, and ends the attempts if too long") {
+TEST_CASE("send_with_retries: the judge's pause is used, or ends the attempts if it is too long") {
   const auto start = std::chrono::steady_clock::now();
   CHECK(send(Verdict::retry(20ms)).count == 3);
   CHECK(std::chrono::steady_clock::now() - start >= 40ms);
@@ -149,7 +149,7 @@ TEST_CASE("send_with_retries: the judge's pause is waited for, and ends the atte
   check_fails(sent.result, Error::Kind::unavailable, "it is busy");
 }
 
-TEST_CASE("send_with_retries: the log has the status, or what the judge found behind it") {
+TEST_CASE("send_with_retries: the log has the status, or the judge's error for a retry") {
   struct Case {
     Verdict verdict;
     std::string outcome;
@@ -166,7 +166,7 @@ TEST_CASE("send_with_retries: the log has the status, or what the judge found be
   }
 }
 
-TEST_CASE("send_with_retries: what may be sent once only is made anew for each attempt") {
+TEST_CASE("send_with_retries: a single-use request is renewed for each attempt") {
   CountingClient client;
   int made = 0;
   CallContext call;
@@ -182,7 +182,7 @@ TEST_CASE("send_with_retries: what may be sent once only is made anew for each a
   CHECK(client.bodies == std::vector<std::string>{"1", "2", "3"});
 }
 
-TEST_CASE("send_with_retries: a request that cannot be made is this machine's failure, unsent") {
+TEST_CASE("send_with_retries: if a request cannot be made, the error is local, and none is sent") {
   CountingClient client;
   CallContext call;
   const Result<HttpResponse> result =
@@ -194,7 +194,7 @@ TEST_CASE("send_with_retries: a request that cannot be made is this machine's fa
   CHECK_FALSE(call.last_status);
 }
 
-TEST_CASE("send_with_retries: the call is told what its beginner must know of the replies") {
+TEST_CASE("send_with_retries: the last status and Retry-After are stored in the call") {
   struct Case {
     int status;
     std::chrono::seconds retry_after;

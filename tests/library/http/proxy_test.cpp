@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests through proxies: which, when, and who is verified on the way.
+// Requests through proxies: which requests use a proxy, and which certificates are verified.
 #include "client.hpp"
 
 #include <execcred/base/encoding.hpp>
@@ -81,7 +81,7 @@ Result<HttpResponse> ask_idp(HttpSettings settings) {
   return make_http_client(std::move(settings))->send(request);
 }
 
-TEST_CASE("proxy: a tunnel by CONNECT, with the server verified behind it") {
+TEST_CASE("proxy: a CONNECT tunnel, through which the server is verified") {
   Setting setting;
   const StreamServer proxy(setting.tunnel.http());
   const Result<HttpResponse> reply = ask_idp(setting.through(proxy.url("")));
@@ -95,7 +95,7 @@ TEST_CASE("proxy: a tunnel by CONNECT, with the server verified behind it") {
   CHECK(setting.server.server_names() == "idp.example");
 }
 
-TEST_CASE("proxy: user and password of its URL") {
+TEST_CASE("proxy: the user and password of its URL are sent") {
   Setting setting;
   const StreamServer proxy(setting.tunnel.http());
   CHECK(ask_idp(setting.through("http://us%40er:pa%3Ass%25@" + authority(proxy))));
@@ -103,7 +103,7 @@ TEST_CASE("proxy: user and password of its URL") {
                  "\r\nProxy-Authorization: Basic " + encode_base64("us@er:pa:ss%") + "\r\n"));
 }
 
-TEST_CASE("proxy: over TLS, verified by its own name and shown no client certificate") {
+TEST_CASE("proxy: a TLS proxy is verified by its own name and gets no client certificate") {
   Setting setting;
   bool has_client_certificate = true;
   const auto handler = setting.tunnel.http();
@@ -127,7 +127,7 @@ TEST_CASE("proxy: over TLS, verified by its own name and shown no client certifi
                   ": its certificate is for 'idp.example', not for '127.0.0.1'");
 }
 
-TEST_CASE("proxy: its close_notify does not stand for the server's") {
+TEST_CASE("proxy: the proxy's close_notify does not count as the server's") {
   Setting setting;
   for (const bool is_ended : {true, false}) {
     CAPTURE(is_ended);
@@ -144,7 +144,7 @@ TEST_CASE("proxy: its close_notify does not stand for the server's") {
   }
 }
 
-TEST_CASE("proxy: a server that only the proxy's certificate would fit is refused") {
+TEST_CASE("proxy: a server with a certificate for the proxy's name is refused") {
   Setting setting;
   const StreamServer impostor(answers(ok_reply("x")), {.identity = &setting.proxy_identity});
   Tunnel tunnel(impostor.port());
@@ -154,7 +154,7 @@ TEST_CASE("proxy: a server that only the proxy's certificate would fit is refuse
               "'idp.example'");
 }
 
-TEST_CASE("proxy: socks5, which resolves the name") {
+TEST_CASE("proxy: a socks5 proxy resolves the name") {
   Setting setting;
   const StreamServer proxy(setting.tunnel.socks5());
   CHECK(ask_idp(setting.through("socks5://" + authority(proxy))));
@@ -162,7 +162,7 @@ TEST_CASE("proxy: socks5, which resolves the name") {
         std::string("\x05\x01\x00\x03\x0b", 5) + "idp.example" + std::string("\x01\xbb", 2));
 }
 
-TEST_CASE("proxy: with a server name of its own, the URL's host is what is asked for") {
+TEST_CASE("proxy: with a TLS server name, CONNECT still names the URL's host") {
   Setting setting;
   const StreamServer proxy(setting.tunnel.http());
   HttpSettings settings = setting.through(proxy.url(""));
@@ -171,7 +171,7 @@ TEST_CASE("proxy: with a server name of its own, the URL's host is what is asked
   CHECK(setting.tunnel.noted().starts_with("CONNECT other.example:8443 HTTP/1.1\r\n"));
 }
 
-TEST_CASE("proxy: its refusals") {
+TEST_CASE("proxy: a proxy that refuses, or that has no listener") {
   Setting setting;
   const auto refusing = [&](const std::string& status) {
     const StreamServer proxy(answers("HTTP/1.1 " + status + "\r\nContent-Length: 0\r\n\r\n"));
@@ -194,7 +194,7 @@ TEST_CASE("proxy: its refusals") {
   CHECK(nobody.error().is_transient);
 }
 
-TEST_CASE("proxy: one that leaves, and one that never answers") {
+TEST_CASE("proxy: one that closes the connection, and one that never answers") {
   Setting setting;
   const StreamServer leaving([](Stream& stream) { stream.read_request(); });
   const Result<HttpResponse> left = ask_idp(setting.through(leaving.url("")));
@@ -209,7 +209,7 @@ TEST_CASE("proxy: one that leaves, and one that never answers") {
   CHECK(late.error().is_transient);
 }
 
-TEST_CASE("proxy: exceptions and plain http go straight to the server") {
+TEST_CASE("proxy: exceptions and plain http do not use the proxy") {
   const Identity ca = make_ca("the CA");
   const Identity identity = make_identity({.issuer = &ca});
   const StreamServer proxy(answers(ok_reply("proxy")));
@@ -224,7 +224,7 @@ TEST_CASE("proxy: exceptions and plain http go straight to the server") {
   CHECK(proxy.connections() == 0);
 }
 
-TEST_CASE("proxy: a URL that is none is a matter of configuration, and no password is shown") {
+TEST_CASE("proxy: an invalid URL is a configuration error that shows no password") {
   for (const char* url : {"proxy:3128", "ftp://secret@h:1", "http://h/path", "http://u:secret%@h",
                           "http://u:secret%0a@h", "http://u%3a:secret@h", "http://u:secret@",
                           "http://u:secret@h:0"}) {
@@ -237,7 +237,7 @@ TEST_CASE("proxy: a URL that is none is a matter of configuration, and no passwo
   }
 }
 
-TEST_CASE("is_proxy_exception: as NO_PROXY has them") {
+TEST_CASE("is_proxy_exception: the forms of NO_PROXY") {
   struct Case {
     const char* exceptions;
     const char* url;

@@ -68,7 +68,7 @@ TEST_CASE("http: replies without a length, in chunks, after an interim one, or w
   }
 }
 
-TEST_CASE("http: a reply that ends too early is unavailable, and may be asked for again by GET") {
+TEST_CASE("http: a reply that ends too early is unavailable, and a GET may be repeated") {
   for (const std::string_view wire :
        {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel",
@@ -121,7 +121,7 @@ TEST_CASE("http: all requests of a client end by its deadline") {
   const Result<HttpResponse> late = client->send(get(server.url("/second")));
   check_fails(late, Kind::unavailable, "timed out");
   CHECK(std::chrono::steady_clock::now() - start >= std::chrono::milliseconds(2000));
-  // What begins behind it has no time of its own, which would be that of any request.
+  // A request that begins after the deadline does not get a request's own timeout.
   const Duration time_of_a_request = HttpSettings().timeout;
   check_fails(client->send(get(server.url("/second"))), Kind::unavailable, "timed out");
   CHECK(std::chrono::steady_clock::now() - start < time_of_a_request);
@@ -131,7 +131,7 @@ TEST_CASE("http: a reset in the middle of a reply") {
   const StreamServer server([](Stream& stream) {
     stream.read_request();
     stream.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nsho");
-    stream.read(1);  // returns once the client has asked for nothing more: never
+    stream.read(1);  // waits for bytes that the client never sends
     stream.reset();
   });
   HttpSettings settings;
@@ -147,7 +147,7 @@ TEST_CASE("http: a reset in the middle of a reply") {
   check_fails(ask(resetting), Kind::unavailable, "closed the connection");
 }
 
-TEST_CASE("http: what is no HTTP/1 is no credential") {
+TEST_CASE("http: a reply that is not HTTP/1 gives no credential") {
   for (const std::string& wire :
        {std::string("hello\r\n"), std::string("SSH-2.0-OpenSSH_9.2\r\n"), std::string(100, '\0'),
         std::string("HTTP/2 200 OK\r\nContent-Length: 0\r\n\r\n"),
@@ -167,7 +167,7 @@ TEST_CASE("http: what is no HTTP/1 is no credential") {
   }
 }
 
-TEST_CASE("http: a body is taken up to its limit and not a byte further") {
+TEST_CASE("http: a body may be as large as its limit, and not one byte larger") {
   const StreamServer server(answers(ok_reply("12345678")));
   HttpRequest request = get(server.url());
   request.max_reply_bytes = 8;
@@ -222,7 +222,7 @@ TEST_CASE("http: endless headers end the request") {
   }
 }
 
-TEST_CASE("http: a server that says nothing is left when the time is over") {
+TEST_CASE("http: a request to a server that does not reply times out") {
   const StreamServer server([](Stream& stream) { stream.wait_for_close(); });
   HttpSettings settings;
   settings.timeout = std::chrono::milliseconds(150);
@@ -234,7 +234,7 @@ TEST_CASE("http: a server that says nothing is left when the time is over") {
   CHECK_FALSE(reply.error().is_transient);
 }
 
-TEST_CASE("http: a server without a listener, and one without a name") {
+TEST_CASE("http: a port without a listener, and a name that does not resolve") {
   std::uint16_t port = 0;
   {
     port = StreamServer([](Stream&) {}).port();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the client sends, what it refuses to send, and where it never goes.
+// What the client sends, what it refuses to send, and which servers it never calls.
 #include "client.hpp"
 #include "unit/temp_dir.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Error::Kind;
 
-// What a server gets for a request.
+// The bytes that a server gets for a request.
 std::string wire_of(HttpRequest request) {
   std::string wire;
   const StreamServer server([&wire](Stream& stream) {
@@ -28,7 +28,7 @@ std::string wire_of(HttpRequest request) {
   return wire.replace(port, std::to_string(server.port()).size(), "PORT");
 }
 
-TEST_CASE("http: a request says nothing that it was not told to say") {
+TEST_CASE("http: a request has no other headers than these") {
   const std::string agent = std::string("User-Agent: execcred/") + kVersion + "\r\nAccept: */*\r\n";
   CHECK(wire_of({.url = "/a/b;c?d=e%20f"}) ==
         "GET /a/b;c?d=e%20f HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n" + agent + "\r\n");
@@ -42,7 +42,7 @@ TEST_CASE("http: a request says nothing that it was not told to say") {
   }
 }
 
-TEST_CASE("http: headers and bodies go out as they are") {
+TEST_CASE("http: headers and bodies are sent unchanged") {
   HttpRequest request = {.method = "PUT", .url = "/", .body = SecretString(std::string("\0x", 2))};
   request.add_header("Accept", "application/json");
   request.add_header("content-type", "application/x");
@@ -60,7 +60,7 @@ TEST_CASE("http: headers and bodies go out as they are") {
   CHECK(wire_of({.method = "POST", .url = "/", .body = SecretString(large)}).ends_with(large));
 }
 
-TEST_CASE("http: HEAD has no body, whatever its length") {
+TEST_CASE("http: a reply to HEAD has no body, with any Content-Length") {
   const StreamServer server(answers("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n"));
   HttpRequest request = get(server.url());
   request.method = "HEAD";
@@ -70,7 +70,7 @@ TEST_CASE("http: HEAD has no body, whatever its length") {
   CHECK(reply->body.empty());
 }
 
-TEST_CASE("http: what could break out of its place is refused before anything is sent") {
+TEST_CASE("http: invalid methods and headers are refused before anything is sent") {
   const StreamServer server(answers(ok_reply("")));
   const auto client = make_http_client({});
   for (const std::string& method : {std::string(), std::string("GET /"), std::string("G\r\nX"),
@@ -104,7 +104,7 @@ TEST_CASE("http: what could break out of its place is refused before anything is
   CHECK(server.connections() == 1);
 }
 
-TEST_CASE("http: a URL must be https, and plain http is for those who say so") {
+TEST_CASE("http: a URL must be https, unless the request allows plain http") {
   const StreamServer server(answers(ok_reply("")));
   const auto client = make_http_client({});
   check_fails(client->send({.url = server.url("/secret")}), Kind::configuration,
@@ -156,7 +156,7 @@ TEST_CASE("http: no redirect is followed") {
 }
 
 TEST_CASE(
-    "http: a connection is used again by GET, and a new one made for what changes something") {
+    "http: a GET uses the connection of the last request again, and each POST opens a new one") {
   const StreamServer server(answers(ok_reply("x")));
   const auto client = make_http_client({});
   HttpRequest request = get(server.url());
@@ -167,8 +167,8 @@ TEST_CASE(
   CHECK(server.connections() == 3);
 }
 
-TEST_CASE("http: what is spent by being sent is never sent by libcurl again") {
-  // The second request on a connection finds it ended, which libcurl would make good by itself.
+TEST_CASE("http: a request that is spent by being sent is never repeated by libcurl") {
+  // The server ends the connection at its second request, which libcurl alone would repeat.
   std::atomic<int> requests = 0;
   const StreamServer server([&requests](Stream& stream) {
     for (int i = 0; !stream.read_request().empty(); ++i) {
@@ -202,7 +202,7 @@ TEST_CASE("http: what is spent by being sent is never sent by libcurl again") {
   CHECK(requests == 1);
 }
 
-TEST_CASE("http: one failed request leaves nothing to the next") {
+TEST_CASE("http: a failed request does not affect the next one") {
   const StreamServer server(answers(ok_reply("x")));
   const auto client = make_http_client({});
   HttpRequest small = get(server.url());
@@ -232,7 +232,7 @@ TEST_CASE("http: the environment's proxies are not used") {
   CHECK(canary.connections() == 0);
 }
 
-TEST_CASE("http: a netrc file's password goes nowhere") {
+TEST_CASE("http: a netrc file's password is not sent") {
   const TempDir home;
   write_file(home / ".netrc", "machine 127.0.0.1 login reader password of-the-netrc\n");
   const char* const found = std::getenv("HOME");

@@ -65,7 +65,7 @@ Result<HttpResponse> run(ScriptedClient& client, const CallContext& call,
   return run(client, policy, false, call);
 }
 
-TEST_CASE("send_with_retries: what cannot pass is the result at once") {
+TEST_CASE("send_with_retries: a result that is not temporary is returned at once") {
   for (const int status : {200, 204, 301, 400, 401, 403, 404, 408, 409, 501, 505}) {
     ScriptedClient client{{.status = status}};
     CHECK(run(client)->status == status);
@@ -76,7 +76,7 @@ TEST_CASE("send_with_retries: what cannot pass is the result at once") {
   CHECK(client.sent_at.size() == 1);
 }
 
-TEST_CASE("send_with_retries: what may pass is tried again until it has") {
+TEST_CASE("send_with_retries: temporary errors are retried until an attempt succeeds") {
   for (const Step& step :
        {Step{.status = 429}, Step{.status = 500}, Step{.status = 502}, Step{.status = 503},
         Step{.status = 504}, Step{.status = 0, .is_transient = true}}) {
@@ -88,7 +88,7 @@ TEST_CASE("send_with_retries: what may pass is tried again until it has") {
   }
 }
 
-TEST_CASE("send_with_retries: what is spent by being sent is not sent after an answer") {
+TEST_CASE("send_with_retries: what is spent by being sent is not sent again after a reply") {
   for (const Step& answer :
        {Step{.status = 408}, Step{.status = 425}, Step{.status = 429}, Step{.status = 500},
         Step{.status = 502}, Step{.status = 503}, Step{.status = 504}, Step{.status = 503},
@@ -100,14 +100,14 @@ TEST_CASE("send_with_retries: what is spent by being sent is not sent after an a
     CHECK(reply->status == answer.status);
     CHECK(client.sent_at.size() == 1);
   }
-  // Nothing was sent yet.
+  // These errors mean that nothing was sent.
   const Step unsent = {.status = 0, .is_transient = true};
   ScriptedClient later{unsent, unsent, {.status = 503}, {.status = 200}};
   CHECK(run(later, quick(), true)->status == 503);
   CHECK(later.sent_at.size() == 3);
 }
 
-TEST_CASE("send_with_retries: this machine's failures pass, also where one call is allowed") {
+TEST_CASE("send_with_retries: temporary local errors are retried, even if one call is allowed") {
   const CallContext once = {.may_retry = false};
   const Step lack = {.status = 0, .is_transient = true, .is_local = true};
   ScriptedClient passing{lack, lack, {.status = 503}, {.status = 200}};
@@ -119,7 +119,7 @@ TEST_CASE("send_with_retries: this machine's failures pass, also where one call 
   check_fails(run(final, once), Error::Kind::unavailable, "failure 1");
 }
 
-TEST_CASE("send_with_retries: the last attempt's result is the result") {
+TEST_CASE("send_with_retries: the result is that of the last attempt") {
   ScriptedClient busy{{.status = 503}};
   const Result<HttpResponse> reply = run(busy);
   CHECK(busy.sent_at.size() == 4);
@@ -135,7 +135,7 @@ TEST_CASE("send_with_retries: the last attempt's result is the result") {
   CHECK(once.sent_at.size() == 1);
 }
 
-TEST_CASE("send_with_retries: pauses double up to the longest, and half of each is chance") {
+TEST_CASE("send_with_retries: pauses double up to the longest, and may be halved at random") {
   ScriptedClient client{{.status = 503}};
   const RetryPolicy policy = {.attempts = 6, .first_pause = 8ms, .longest_pause = 20ms};
   run(client, policy).value();
@@ -146,7 +146,7 @@ TEST_CASE("send_with_retries: pauses double up to the longest, and half of each 
   }
 }
 
-TEST_CASE("send_with_retries: a Retry-After that fits is waited for, in place of the pause") {
+TEST_CASE("send_with_retries: a Retry-After within the deadline replaces the pause") {
   ScriptedClient sooner{{.status = 429, .retry_after = 1s}, {.status = 200}};
   const CallContext call = {.deadline = steady_clock::now() + 30s};
   CHECK(run(sooner, call, {.first_pause = 1h})->status == 200);
@@ -174,7 +174,7 @@ TEST_CASE("send_with_retries: no attempt starts after the deadline") {
   CHECK(client.sent_at.size() < 1000);
 }
 
-TEST_CASE("send_with_retries: tells each attempt, and nothing of the path") {
+TEST_CASE("send_with_retries: the log has each attempt, and no path") {
   std::vector<std::string> told;
   CallContext call;
   call.debug = [&told](std::string_view line) { told.emplace_back(line); };
@@ -216,7 +216,7 @@ TEST_CASE("Retry-After: seconds, or a date") {
   CHECK(until_date <= 600s);
 }
 
-TEST_CASE("Retry-After: at most a day, however far the server goes") {
+TEST_CASE("Retry-After: it is limited to a day") {
   // libcurl's newer versions stop at 6 hours.
   for (const std::string& value :
        {std::string("86401"), std::string("9223372036854775807"), date_in(30L * 24 * 60 * 60),
@@ -228,7 +228,7 @@ TEST_CASE("Retry-After: at most a day, however far the server goes") {
   }
 }
 
-TEST_CASE("Retry-After: 0, what is past and what is nothing of the kind leave the pause to us") {
+TEST_CASE("Retry-After: 0, a past date and a malformed value count as none") {
   for (const std::string& value :
        {std::string(), std::string("0"), std::string("-1"), std::string("soon"),
         std::string("Sun, 32 Nov 1994 08:49:37 GMT"), date_in(-600),
@@ -238,7 +238,7 @@ TEST_CASE("Retry-After: 0, what is past and what is nothing of the kind leave th
   }
 }
 
-TEST_CASE("Retry-After: what one reply asks for is not what the next one does") {
+TEST_CASE("Retry-After: the value of one reply does not hold for the next") {
   const auto client = make_http_client({});
   int replies = 0;
   const StreamServer server([&replies](Stream& stream) {

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kBegin = "-----BEGIN CERTIFICATE-----\n";
 constexpr const char* kEnd = "-----END CERTIFICATE-----\n";
 
-TEST_CASE("root survey: the first bundle that can be read counts, and what is in it is counted") {
+TEST_CASE("root survey: the certificates of the first readable bundle are counted") {
   const Identity one = make_ca("one");
   const Identity two = make_ca("two");
   const TempDir folder;
@@ -48,7 +48,7 @@ TEST_CASE("root survey: the first bundle that can be read counts, and what is in
   }
 }
 
-TEST_CASE("root survey: hash links count where they lead to a file") {
+TEST_CASE("root survey: a hash link counts if its target is a file") {
   const TempDir folder;
   const auto directory = make_directory(folder / "certs");
   CHECK(survey_roots({.directories = {directory.native()}}).text.empty());
@@ -63,7 +63,7 @@ TEST_CASE("root survey: hash links count where they lead to a file") {
   CHECK(survey.text == "'" + directory.native() + "' (1 hash link)");
 }
 
-TEST_CASE("root survey: no roots is a matter of configuration, and every path is named") {
+TEST_CASE("root survey: no roots are a configuration error that names every path") {
   const TempDir folder;
   const std::string directory = folder.path().native();
   const std::string bundle = (folder / "bundle.pem").native();

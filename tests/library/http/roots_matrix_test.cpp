@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every way in which a server's chain may be good or bad: three sources of roots, one verdict.
+// Valid and invalid chains of a server: three sources of roots must give the same verdict.
 #include "verdict.hpp"
 
 #include <cstdio>
@@ -12,7 +12,7 @@ namespace {
 
 using Options = IdentityOptions;
 
-// Identities that cases refer to, for as long as the test runs.
+// Keeps the identities that the cases refer to until the test ends.
 class Authorities {
  public:
   const Identity& add(const Options& options) {
@@ -58,7 +58,7 @@ std::string hash_directory(const TempDir& folder, const std::vector<std::string>
   return directory.native();
 }
 
-// By OpenSSL's full load, our lookup in the bundle, and the directory of the same roots.
+// With OpenSSL's full load, execcred's lookup in the bundle, and a directory of the same roots.
 void check_verdicts(const Cases& cases) {
   const TempDir folder;
   for (const Case& c : cases) {
@@ -103,7 +103,7 @@ TEST_CASE("roots matrix: times, names and keys of the server's own certificate")
   });
 }
 
-TEST_CASE("roots matrix: who issued it") {
+TEST_CASE("roots matrix: the issuer of the server's certificate") {
   Authorities all;
   const Identity& root = all.ca("Root CA");
   const Identity& namesake = all.ca("Root CA");
@@ -147,7 +147,7 @@ TEST_CASE("roots matrix: who issued it") {
   });
 }
 
-TEST_CASE("roots matrix: what a CA must be") {
+TEST_CASE("roots matrix: the rules for a CA's certificate") {
   Authorities all;
   const Identity& other = all.ca("Other Root");
   const auto judged = [&](const std::string& what, const Options& options, int expected) {

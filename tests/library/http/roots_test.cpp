@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system's roots, of which only what is needed is decoded: every verdict must be the one that
+// The system's roots, of which only the needed ones are decoded. Each verdict must be the one that
 // OpenSSL gives with the whole bundle loaded.
 #include "unit/expect.hpp"
 #include "unit/temp_dir.hpp"
@@ -39,7 +39,7 @@ struct Bundle {
   std::string pem;
 };
 
-TEST_CASE("roots: the lazy bundle judges as the whole bundle does") {
+TEST_CASE("roots: the lazy bundle gives the same verdicts as the whole bundle") {
   const Identity root = make_ca("Root CA");
   const Identity expired = make_identity({.common_name = "Root CA",
                                           .begins = -200000,
@@ -112,7 +112,7 @@ TEST_CASE("roots: the lazy bundle judges as the whole bundle does") {
   CHECK(believed > 40);
 }
 
-TEST_CASE("roots: what is malformed is passed over, and the rest of the bundle still read") {
+TEST_CASE("roots: malformed parts of a bundle are skipped, and the rest is read") {
   const Identity root = make_ca("Root CA");
   const Identity direct = make_identity({.issuer = &root});
   const TempDir folder;
@@ -129,7 +129,7 @@ TEST_CASE("roots: what is malformed is passed over, and the rest of the bundle s
   }
 }
 
-TEST_CASE("roots: every root of a bundle is found by its subject, and only it") {
+TEST_CASE("roots: a search by subject finds the root with this subject, and no other") {
   std::vector<Identity> roots;
   std::string pem;
   for (int i = 0; i < 8; ++i) {
@@ -145,7 +145,7 @@ TEST_CASE("roots: every root of a bundle is found by its subject, and only it") 
   }
 }
 
-TEST_CASE("roots: a directory of hash links is asked first, the bundle for what is not there") {
+TEST_CASE("roots: a directory of hash links is searched first, then the bundle") {
   const Identity linked = make_ca("linked");
   const Identity bundled = make_ca("bundled");
   const Identity by_link = make_identity({.issuer = &linked});
@@ -166,7 +166,7 @@ TEST_CASE("roots: a directory of hash links is asked first, the bundle for what 
   CHECK(verdict_of_lazy({.directories = both.directories}, {&by_bundle}) != X509_V_OK);
 }
 
-TEST_CASE("roots: a system without any is told what to install") {
+TEST_CASE("roots: the error of a system without roots says what to install") {
   const TempDir folder;
   write_file(folder / "README", "no link");
   const StoreOwner store(X509_STORE_new());

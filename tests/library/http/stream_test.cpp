@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replies that have no end, requests that are stopped, and the deadline of one request.
+// Endless replies, requests that are stopped, and the deadline of one request.
 #include "client.hpp"
 
 #include <execcred/http/retry.hpp>
@@ -26,7 +26,7 @@ StopEvent make_stop() {
   return std::move(stop).value();
 }
 
-// Writes the head of a reply without an end, and nothing more.
+// Writes only the head of an endless reply.
 StreamServer::Handler silent_stream() {
   return [](Stream& stream) {
     stream.read_request();
@@ -63,7 +63,7 @@ TEST_CASE("http: a streamed reply arrives part by part, beginning with its heade
   CHECK(parts == std::vector<std::string>{"", "one", "two"});
 }
 
-TEST_CASE("http: a receiver ends a stream, which is no failure") {
+TEST_CASE("http: a receiver may end a stream, which is not an error") {
   const StreamServer server([](Stream& stream) {
     stream.read_request();
     stream.write(std::string(kStreamHead) + "3\r\none\r\n");
@@ -76,7 +76,7 @@ TEST_CASE("http: a receiver ends a stream, which is no failure") {
   CHECK(reply->status == 200);
 }
 
-TEST_CASE("http: a stream that is cut is a failure, as any reply is") {
+TEST_CASE("http: a stream that is cut is an error, like any other reply") {
   const StreamServer server([](Stream& stream) {
     stream.read_request();
     stream.write(std::string(kStreamHead) + "3\r\none\r\n");
@@ -88,7 +88,7 @@ TEST_CASE("http: a stream that is cut is a failure, as any reply is") {
               "closed the connection in the middle of its reply");
 }
 
-TEST_CASE("http: a reply that is not 200 is no stream, and is bounded") {
+TEST_CASE("http: a reply other than 200 is not streamed, and its size is limited") {
   const std::string gone = "HTTP/1.1 410 Gone\r\nContent-Length: 4\r\n\r\ngone";
   const StreamServer server(answers(gone));
   HttpRequest request = get(server.url());
@@ -103,7 +103,7 @@ TEST_CASE("http: a reply that is not 200 is no stream, and is bounded") {
   check_fails(make_http_client({})->send(request), Kind::no_credential, "is larger than 3 bytes");
 }
 
-TEST_CASE("http: a stop ends a request that waits, and no other begins") {
+TEST_CASE("http: a stop ends a waiting request, and no new request is sent") {
   const StreamServer server(silent_stream());
   const StopEvent stop = make_stop();
   HttpRequest request = get(server.url());
@@ -133,7 +133,7 @@ TEST_CASE("http: a stop ends a request that waits, and no other begins") {
   CHECK(next->body.reveal() == "hello");
 }
 
-TEST_CASE("http: a request has a time of its own, and a deadline") {
+TEST_CASE("http: a request can have its own timeout and deadline") {
   const StreamServer server(silent_stream());
   const std::unique_ptr<HttpClient> client = make_http_client({.timeout = 1h});
   HttpRequest request = get(server.url());
@@ -144,7 +144,7 @@ TEST_CASE("http: a request has a time of its own, and a deadline") {
   check_fails(client->send(request), Kind::unavailable, "timed out");
 }
 
-TEST_CASE("http: the deadline of the call is that of each request of its retries") {
+TEST_CASE("http: the call's deadline holds for each request of its retries") {
   const StreamServer server(silent_stream());
   const std::unique_ptr<HttpClient> client = make_http_client({.timeout = 1h});
   CallContext call{.deadline = steady_clock::now() + 40ms};

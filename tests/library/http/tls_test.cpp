@@ -12,10 +12,10 @@ using Kind = Error::Kind;
 
 struct Refused {
   IdentityOptions server = {};
-  std::string message = {};  // behind "cannot verify https://…: "
+  std::string message = {};  // after "cannot verify https://…: "
 };
 
-TEST_CASE("tls: a server with a certificate of the CA is believed") {
+TEST_CASE("tls: a server with a certificate of the CA is trusted") {
   const Identity ca = make_ca("good CA");
   const Identity identity = make_identity({.issuer = &ca});
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
@@ -30,7 +30,7 @@ TEST_CASE("tls: a server with a certificate of the CA is believed") {
   }
 }
 
-TEST_CASE("tls: every certificate that must be refused is, and the reason told") {
+TEST_CASE("tls: every invalid certificate is refused with the reason") {
   const Identity ca = make_ca("the CA");
   const Identity other = make_ca("another CA");
   constexpr long kDay = 86400;
@@ -64,7 +64,7 @@ TEST_CASE("tls: every certificate that must be refused is, and the reason told")
   }
 }
 
-TEST_CASE("tls: the hint tells the times, or the CA that is missing") {
+TEST_CASE("tls: the hint shows the times, or the CA that is missing") {
   const Identity ca = make_ca("the CA");
   const Identity other = make_ca("another CA");
   const Identity expired = make_identity({.begins = -200000, .ends = -100000, .issuer = &ca});
@@ -79,7 +79,7 @@ TEST_CASE("tls: the hint tells the times, or the CA that is missing") {
   CHECK(hint.ends_with("), do not know 'CN=another CA': pass its certificate"));
 }
 
-TEST_CASE("tls: a certificate that is given itself is believed, root or not") {
+TEST_CASE("tls: a certificate that is given itself is trusted, whether a root or not") {
   const Identity ca = make_ca("the CA");
   const Identity intermediate =
       make_identity({.common_name = "intermediate", .is_ca = true, .issuer = &ca});
@@ -96,7 +96,7 @@ TEST_CASE("tls: a certificate that is given itself is believed, root or not") {
   CHECK(ask(self_signed, {.tls = {.ca_certificates = "text\n" + ca.pem + alone.pem}}));
 }
 
-TEST_CASE("tls: nothing below TLS 1.2") {
+TEST_CASE("tls: versions below TLS 1.2 are refused") {
   const Identity ca = make_ca("the CA");
   const Identity identity = make_identity({.issuer = &ca});
   for (const int version : {TLS1_VERSION, TLS1_1_VERSION}) {
@@ -111,7 +111,7 @@ TEST_CASE("tls: nothing below TLS 1.2") {
   }
 }
 
-TEST_CASE("tls: a server without TLS, and one that leaves during the handshake") {
+TEST_CASE("tls: a server without TLS, and one that closes or waits during the handshake") {
   const StreamServer plain([](Stream& stream) {
     stream.read(1);
     stream.write("HTTP/1.1 400 Bad Request\r\n\r\n");
@@ -142,7 +142,7 @@ TEST_CASE("tls: a server without TLS, and one that leaves during the handshake")
   CHECK(reply.error().is_transient);
 }
 
-TEST_CASE("tls: a reply that may have been cut by somebody on the way is not taken") {
+TEST_CASE("tls: a reply that may have been cut on its way is refused") {
   const Identity ca = make_ca("the CA");
   const Identity identity = make_identity({.issuer = &ca});
   for (const bool is_ended : {true, false}) {
@@ -188,7 +188,7 @@ TEST_CASE("tls: server_name is verified and sent instead of the URL's host") {
   check_fails(ask_for("a b"), Kind::configuration, "the TLS server name");
 }
 
-TEST_CASE("tls: a common name counts for nothing, also where there are no alternative names") {
+TEST_CASE("tls: the common name is ignored, also if there are no alternative names") {
   const Identity ca = make_ca("the CA");
   for (const char* names : {"", "email:idp@example.org", "DNS:other.example"}) {
     CAPTURE(names);
@@ -214,7 +214,7 @@ TEST_CASE("tls: wildcards stand for one whole label") {
   CHECK_FALSE(is_believed("foo.example.net"));
 }
 
-TEST_CASE("tls: a client certificate is shown where one is wanted") {
+TEST_CASE("tls: a client certificate is sent if the server asks for one") {
   const Identity ca = make_ca("the CA");
   const Identity client_ca = make_ca("client CA");
   const Identity identity = make_identity({.issuer = &ca});
@@ -244,7 +244,7 @@ TEST_CASE("tls: a client certificate is shown where one is wanted") {
   }
 }
 
-TEST_CASE("tls: a client key too weak for TLS is told as such") {
+TEST_CASE("tls: a client key that is too weak for TLS is a configuration error") {
   const Identity ca = make_ca("the CA");
   const Identity identity = make_identity({.issuer = &ca});
   const Identity weak = make_identity({.common_name = "client", .rsa_bits = 1024});
@@ -255,7 +255,7 @@ TEST_CASE("tls: a client key too weak for TLS is told as such") {
               Kind::configuration, "the client's certificate cannot be used");
 }
 
-TEST_CASE("tls: with a malformed one among the CA certificates no server is believed") {
+TEST_CASE("tls: a malformed CA certificate is an error, even beside a valid one") {
   constexpr const char* kMalformed =
       "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
   const Identity ca = make_ca("the CA");
@@ -278,7 +278,7 @@ TEST_CASE("tls: with a malformed one among the CA certificates no server is beli
   }
 }
 
-TEST_CASE("tls: PEM that cannot be used is a matter of configuration, and no key is shown") {
+TEST_CASE("tls: invalid PEM is a configuration error that shows no key") {
   const Identity identity = make_identity({});
   const Identity other = make_identity({});
   const std::string cut = identity.pem.substr(0, identity.pem.size() / 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What OpenSSL says of a server's chain, by the rules of http_tls.cpp, with a bundle that it has
-// loaded whole and with our lookup.
+// OpenSSL's verdict on a server's chain, by the rules of http_tls.cpp: with a bundle that it has
+// loaded whole, and with execcred's lookup.
 #pragma once
 
 #include "support/tls_identity.hpp"
@@ -58,7 +58,7 @@ inline int verdict_of_lazy(const RootPaths& paths, const Chain& chain) {
   return first;
 }
 
-// "BEGIN TRUSTED CERTIFICATE", good for or rejected for TLS servers.
+// A "BEGIN TRUSTED CERTIFICATE" that is trusted or rejected for TLS servers.
 inline std::string trusted_pem(const Identity& ca, bool is_rejected) {
   const X509Owner copy(X509_dup(ca.certificate.get()));
   ASN1_OBJECT* const purpose = OBJ_nid2obj(NID_server_auth);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client of a hub on loopback that answers as the test says.
+// A client, and its hub on loopback with answers that a test may set.
 #pragma once
 
 #include "support/kubernetes_api.hpp"

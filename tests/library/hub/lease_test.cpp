@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 using Kind = Error::Kind;
 
-// A second is the least that a Lease can say.
+// One second is the shortest duration that a Lease can have.
 constexpr LeaseTimings kQuick = {
     .lease_duration = 1s, .renew_deadline = 500ms, .retry_period = 20ms, .jitter = 1.2};
 
@@ -89,7 +89,7 @@ Json lease_of(const std::string& holder, int seconds = 1, int transitions = 3) {
         {"strategy", "OldestEmulationVersion"}}}};
 }
 
-TEST_CASE("hub lease: one that is not there is created, renewed, and given back") {
+TEST_CASE("hub lease: a missing lease is created, renewed and released") {
   LiveApi api;
   {
     const Candidate ours(api, "ours");
@@ -120,9 +120,9 @@ TEST_CASE("hub lease: one that is not there is created, renewed, and given back"
   CHECK(given_back.value("leaseTransitions", -1) == 0);
 }
 
-TEST_CASE("hub lease: another's is waited for, and taken when its record stands still") {
+TEST_CASE("hub lease: another holder's lease is taken when its record stops changing") {
   LiveApi api;
-  // Its clock is years off, which means nothing.
+  // The holder's clock is ten years ahead, which must not matter.
   Json theirs = lease_of("theirs");
   theirs["spec"]["renewTime"] = "2036-07-01T12:00:00.000000Z";
   api.put("leases", theirs);
@@ -130,7 +130,7 @@ TEST_CASE("hub lease: another's is waited for, and taken when its record stands 
   const Candidate ours(api, "ours");
   ours.until([](const LeaseView& view) { return view.holder == "theirs"; });
   CHECK_FALSE(ours.lease().holds());
-  // Renewed after a while by who holds it: the time counts anew.
+  // The holder renews it after a while, so the wait begins again.
   REQUIRE(comes_true([&] { return api.requests("GET", "leases").size() >= 3; }));
   theirs["spec"]["renewTime"] = "2036-07-01T12:00:02.000000Z";
   const auto renewed = steady_clock::now();
@@ -147,7 +147,7 @@ TEST_CASE("hub lease: another's is waited for, and taken when its record stands 
   CHECK(api.find("leases", "fleet", "sync")->at("metadata").at("annotations").at("theirs") == "1");
 }
 
-TEST_CASE("hub lease: one that was given back is taken at once") {
+TEST_CASE("hub lease: a released lease is taken at once") {
   LiveApi api;
   api.put("leases", lease_of("", 3600));
   const Candidate ours(api, "ours");
@@ -155,7 +155,7 @@ TEST_CASE("hub lease: one that was given back is taken at once") {
   CHECK(spec_of(api).value("leaseTransitions", -1) == 4);
 }
 
-TEST_CASE("hub lease: one that is stolen is lost, and waited for again") {
+TEST_CASE("hub lease: a lease that another client takes is lost, and acquired again later") {
   LiveApi api;
   const Candidate ours(api, "ours");
   REQUIRE(ours.will_hold());
@@ -166,11 +166,11 @@ TEST_CASE("hub lease: one that is stolen is lost, and waited for again") {
   CHECK(ours.will_hold());
 }
 
-TEST_CASE("hub lease: one that is deleted is not held until it is there again") {
+TEST_CASE("hub lease: a deleted lease is not held until it is created again") {
   LiveApi api;
   const Candidate ours(api, "ours");
   REQUIRE(ours.will_hold());
-  // Nobody can make it again.
+  // Every attempt to create it again fails.
   std::atomic<bool> is_full = true;
   std::atomic<int> orphans = 0;
   api.before([&](Stream& stream, const Received& request) {
@@ -181,16 +181,16 @@ TEST_CASE("hub lease: one that is deleted is not held until it is there again") 
   api.erase("leases", "fleet", "sync");
   ours.until([](const LeaseView& view) { return !view.is_held && view.holder.empty(); });
   CHECK(orphans <=
-        2);  // one that was on its way, and one that finds out; not all until the deadline
+        2);  // one that was already sent, and one that gets the 404; then none until the deadline
   is_full = false;
   CHECK(ours.will_hold());
 }
 
-TEST_CASE("hub lease: without a renewal it ends by itself, before another can take it") {
+TEST_CASE("hub lease: without a renewal it is no longer held after the renew deadline") {
   LiveApi api;
   Candidate ours(api, "ours");
   REQUIRE(ours.will_hold());
-  // Requests come in, and nothing is answered.
+  // The server reads the requests, and never answers.
   std::atomic<bool> is_away = true;
   api.before([&](Stream& stream, const Received&) {
     if (is_away) stream.wait_for_close();
@@ -209,7 +209,7 @@ TEST_CASE("hub lease: without a renewal it ends by itself, before another can ta
   CHECK(ours.will_hold());
 }
 
-TEST_CASE("hub lease: of two, one holds it at a time, and both have their turn") {
+TEST_CASE("hub lease: of two candidates only one holds it at a time, and then the other") {
   LiveApi api;
   std::atomic<bool> is_over = false;
   std::atomic<int> both = 0;
@@ -232,7 +232,7 @@ TEST_CASE("hub lease: of two, one holds it at a time, and both have their turn")
   CHECK(spec_of(api).value("leaseTransitions", -1) == 1);
 }
 
-TEST_CASE("hub lease: a renewal whose reply is lost is no loss") {
+TEST_CASE("hub lease: the lease is kept if the reply to a renewal is lost") {
   LiveApi api;
   const Candidate ours(api, "ours");
   REQUIRE(ours.will_hold());
@@ -247,11 +247,11 @@ TEST_CASE("hub lease: a renewal whose reply is lost is no loss") {
   CHECK(spec_of(api).value("leaseTransitions", -1) == 0);
 }
 
-TEST_CASE("hub lease: one that was taken although the stop came first is given back") {
+TEST_CASE("hub lease: a stop releases the lease, even during a renewal without a reply") {
   LiveApi api;
   Candidate ours(api, "ours");
   REQUIRE(ours.will_hold());
-  // The renewal is done, its reply never comes.
+  // The renewal is stored, but its reply never comes.
   std::atomic<int> renewals = 0;
   api.after([&](Stream& stream, const Received& request) {
     if (request.method != "PUT" || ++renewals > 1) return false;
@@ -263,7 +263,7 @@ TEST_CASE("hub lease: one that was taken although the stop came first is given b
   CHECK(spec_of(api).value("holderIdentity", "x").empty());
 }
 
-TEST_CASE("hub lease: without the right to it, the hint names the missing rule") {
+TEST_CASE("hub lease: without permission, the hint names the missing RBAC rule") {
   LiveApi api;
   api.before([](Stream& stream, const Received&) {
     return stream.write(status_reply(403, "Forbidden", "leases is forbidden"));
@@ -276,7 +276,7 @@ TEST_CASE("hub lease: without the right to it, the hint names the missing rule")
   CHECK_FALSE(view.is_held);
 }
 
-TEST_CASE("hub lease: names, identities and timings that cannot be") {
+TEST_CASE("hub lease: invalid names, identities and timings are refused") {
   LiveApi api;
   const auto fails = [&](LeaseSettings wrong, std::string_view part) {
     const Result<std::unique_ptr<Lease>> lease = Lease::make(api.client(), std::move(wrong));

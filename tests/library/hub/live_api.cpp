@@ -32,8 +32,8 @@ bool wants_metadata(const Received& request) {
   return request.header("Accept").find("PartialObjectMetadata") != std::string::npos;
 }
 
-// "key=value" alone.
-// Of the form a=b,c=d.
+// Whether the labels of an object match a selector
+// of the form a=b,c=d.
 bool is_selected(const Json& object, const std::string& selector) {
   if (selector.empty()) return true;
   const std::size_t comma = selector.find(',');
@@ -203,7 +203,7 @@ std::optional<LiveApi::Place> LiveApi::place_of(const std::string& path) {
 
 void LiveApi::serve(Stream& stream, const Received& request) {
   Hook hook;
-  std::uint64_t cuts = 0;  // with the hook: a watch that came before a change of it is cut too
+  std::uint64_t cuts = 0;  // read with the hook: a watch that came before a new hook is cut too
   {
     const std::scoped_lock lock(mutex_);
     hook = before_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kube-apiserver as far as a client sees it that writes and watches objects: one store with one
-// count of resource versions, preconditions, pages, watches and the 410 after a compaction. It
-// checks no object; tests/e2e has the real one.
+// A stand-in for a kube-apiserver, for clients that write and watch objects. It has one store with
+// one counter of resource versions, preconditions, pages, watches and the 410 after a compaction.
+// It does not validate objects; tests/e2e uses a real kube-apiserver.
 #pragma once
 
 #include "support/scripted_server.hpp"
@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 class LiveApi {
  public:
-  // A hook before or after a request is served. True: it answered itself.
+  // Called before or after a request is served. True means that it has answered itself.
   using Hook = std::function<bool(Stream&, const Received&)>;
 
   explicit LiveApi(std::vector<std::string> profile_versions = {"v1alpha1"});
@@ -38,10 +38,10 @@ class LiveApi {
   Hub hub() const;
   HubClient client(CallContext call = {}) const;
   std::vector<Received> requests() const { return server_.requests(); }
-  // Those that a test means: of this method, with this in the target.
+  // The requests with this method, and with `part` in their target.
   std::vector<Received> requests(std::string_view method, std::string_view part) const;
 
-  // As another client would. `resource` is "secrets", "clusterprofiles", "leases".
+  // Changes by another client. `resource` is "secrets", "clusterprofiles", "leases".
   Json put(const std::string& resource, Json object);
   void erase(const std::string& resource, const std::string& name_space, const std::string& name);
   std::optional<Json> find(const std::string& resource, const std::string& name_space,
@@ -50,8 +50,8 @@ class LiveApi {
   std::size_t count(const std::string& resource) const;
 
   void before(Hook hook);
-  void after(Hook hook);  // the change is done, and its reply not yet written
-  void compact();         // what was is forgotten
+  void after(Hook hook);  // after the change, and before its reply is written
+  void compact();         // all earlier events are forgotten
   void bookmark();        // to all watches
   void send_to_watches(const std::string& line);
   void cut_watches();
@@ -88,7 +88,7 @@ class LiveApi {
   std::map<std::string, Json> objects_;  // "RESOURCE/NAMESPACE/NAME"
   std::vector<Event> events_;
   std::uint64_t version_ = 100;
-  std::uint64_t oldest_ = 100;  // of what is not forgotten
+  std::uint64_t oldest_ = 100;  // not forgotten
   std::uint64_t cuts_ = 0;
   std::vector<std::string> extra_lines_;
   Hook before_;
@@ -102,7 +102,7 @@ class LiveApi {
 std::string status_reply(int code, const std::string& reason, const std::string& message,
                          const Json& details = Json::object(), const std::string& headers = {});
 
-// Polls, for a minute at most.
+// Polls the condition for a minute at most.
 bool comes_true(const std::function<bool()>& condition);
 
 }  // namespace execcred::test

@@ -35,7 +35,7 @@ std::string write_kubeconfig(const LiveApi& api, const TempDir& dir) {
   return write_file(dir / "config", config.dump()).native();
 }
 
-TEST_CASE("list_cluster_profiles: those of the namespace and selector, and what is unreadable") {
+TEST_CASE("list_cluster_profiles: filtered by namespace and selector, with the unreadable ones") {
   LiveApi api;
   api.put("clusterprofiles", profile("one", "fleet", "prod"));
   api.put("clusterprofiles", profile("two", "fleet", "test"));
@@ -59,7 +59,7 @@ TEST_CASE("list_cluster_profiles: those of the namespace and selector, and what 
   CHECK(some->problems.empty());
 }
 
-TEST_CASE("list_cluster_profiles: a malformed query asks nobody") {
+TEST_CASE("list_cluster_profiles: a malformed query sends no request") {
   LiveApi api;
   const TempDir dir;
   const std::string kubeconfig = write_kubeconfig(api, dir);

@@ -60,7 +60,7 @@ struct Setting {
   }
 };
 
-TEST_CASE("hub secrets: one is created, read, replaced and removed") {
+TEST_CASE("hub secrets: a Secret is created, read, replaced and removed") {
   Setting s;
   const ChangeOutcome created = s.secrets.create("fleet", secret("web"));
   REQUIRE(created);
@@ -96,7 +96,7 @@ TEST_CASE("hub secrets: one is created, read, replaced and removed") {
   CHECK_FALSE(gone->has_value());
 }
 
-TEST_CASE("hub secrets: what somebody else did meanwhile is a conflict or an absence") {
+TEST_CASE("hub secrets: a change by another client gives a conflict or an absence") {
   Setting s;
   s.api.put("secrets", stored_secret("web"));
   check_outcome(s.secrets.create("fleet", secret("web")), Outcome::conflict, Kind::no_credential,
@@ -118,7 +118,7 @@ TEST_CASE("hub secrets: what somebody else did meanwhile is a conflict or an abs
                 Kind::no_credential, "404 Not Found");
 }
 
-TEST_CASE("hub secrets: refusals, with the hub's words and without a value") {
+TEST_CASE("hub secrets: errors have the hub's message, without the Secret's value") {
   struct Case {
     int status;
     std::string reason, message;
@@ -139,7 +139,7 @@ TEST_CASE("hub secrets: refusals, with the hub's words and without a value") {
              Kind::no_credential, "Invalid value: ***"},
         Case{422, "Invalid", "data: " + base64(kToken) + "\x1b[2J", Outcome::refused,
              Kind::no_credential, "data: ***\\x1b[2J"},
-        // Of the quota's own object.
+        // A conflict of the ResourceQuota, not of the Secret.
         Case{409, "Conflict", "Operation cannot be fulfilled on resourcequotas \"q\"",
              Outcome::unavailable, Kind::unavailable, "resourcequotas"},
         Case{500, "InternalError", "etcdserver: request timed out", Outcome::unknown,
@@ -155,7 +155,7 @@ TEST_CASE("hub secrets: refusals, with the hub's words and without a value") {
   }
 }
 
-TEST_CASE("hub secrets: a change that is put off is sent again after the wait that is wished for") {
+TEST_CASE("hub secrets: after a 429 or 503 a change is sent again, unless the wait is too long") {
   for (const int status : {429, 503}) {
     CAPTURE(status);
     Setting s;
@@ -176,7 +176,7 @@ TEST_CASE("hub secrets: a change that is put off is sent again after the wait th
   CHECK(s.api.requests().size() == 1);
 }
 
-TEST_CASE("hub secrets: a proxy's 503 may hide a change that was done") {
+TEST_CASE("hub secrets: after a proxy's 503 it is unknown whether the change was made") {
   Setting s;
   s.answer("POST", reply(503, "upstream reset"));
   check_outcome(s.secrets.create("fleet", secret("web")), Outcome::unknown, Kind::unavailable,
@@ -184,7 +184,7 @@ TEST_CASE("hub secrets: a proxy's 503 may hide a change that was done") {
   CHECK(s.api.requests().size() == 1);
 }
 
-TEST_CASE("hub secrets: after a lost reply nobody knows, and nothing is sent again") {
+TEST_CASE("hub secrets: after a lost reply the outcome is unknown, and nothing is sent again") {
   Setting s;
   s.api.put("secrets", stored_secret("old"));
   const Result<std::optional<json::Value>> old = s.secrets.get("fleet", "old");
@@ -209,7 +209,7 @@ TEST_CASE("hub secrets: after a lost reply nobody knows, and nothing is sent aga
                 "is no JSON object");
 }
 
-TEST_CASE("hub secrets: a hub that cannot be reached has surely not done it") {
+TEST_CASE("hub secrets: if the hub cannot be reached, the change was not made") {
   std::optional<LiveApi> api(std::in_place);
   HubClient hub = api->client();
   api.reset();
@@ -217,7 +217,7 @@ TEST_CASE("hub secrets: a hub that cannot be reached has surely not done it") {
                 Kind::unavailable, "cannot connect to");
 }
 
-TEST_CASE("hub secrets: what would go into a path, or names no version, is not sent") {
+TEST_CASE("hub secrets: invalid names, and changes without a uid or version, are not sent") {
   Setting s;
   for (const char* name : {"", "../x", "a/b", "A", "a?b"}) {
     CAPTURE(name);
@@ -237,7 +237,7 @@ TEST_CASE("hub secrets: what would go into a path, or names no version, is not s
   CHECK(s.api.requests().empty());
 }
 
-TEST_CASE("hub secrets: a list is read in pages, whole or without what the Secrets hold") {
+TEST_CASE("hub secrets: a list is read in pages, with or without the Secrets' data") {
   Setting s;
   for (int i = 0; i < 70; ++i) s.api.put("secrets", stored_secret("s" + std::to_string(i)));
   s.api.put("secrets", stored_secret("other", "elsewhere"));
@@ -256,7 +256,7 @@ TEST_CASE("hub secrets: a list is read in pages, whole or without what the Secre
   CHECK(s.api.requests().back().target == "/api/v1/secrets?limit=500&labelSelector=app%3Dx");
 }
 
-TEST_CASE("hub secrets: a list that expires between two pages begins again, and is never a part") {
+TEST_CASE("hub secrets: a list that expires between pages starts again, and is never partial") {
   Setting s;
   for (int i = 0; i < 70; ++i) s.api.put("secrets", stored_secret("s" + std::to_string(i)));
   std::atomic<int> pages = 0;

@@ -37,7 +37,7 @@ std::string jwt(const std::string& claims) {
 
 const std::string kGoodClaims = R"({"aud":["https://idp.example.com"],"exp":1782907200})";
 
-// A reply with this status; `end` as JSON.
+// A reply with this token; `end` is JSON.
 HttpResponse token_reply(const std::string& token, const std::string& end) {
   return {.status = 201,
           .body = R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","status":{)"
@@ -50,7 +50,7 @@ Result<ServiceAccountToken> read(const HttpResponse& reply) {
   return ask(hub);
 }
 
-TEST_CASE("service account token: asked for by a TokenRequest of an hour, for one audience") {
+TEST_CASE("service account token: a TokenRequest for an hour and for one audience") {
   const HubFixture hub;
   const Result<ServiceAccountToken> token = ask(hub);
   REQUIRE(token);
@@ -95,7 +95,7 @@ TEST_CASE("service account token: several audiences, none, and a lifetime in who
         "the hub's token is not for the audience 'b', but for 'a' " + spec);
 }
 
-TEST_CASE("service account token: names that Kubernetes does not allow never reach a path") {
+TEST_CASE("service account token: names that Kubernetes does not allow are not sent") {
   const HubFixture hub;
   for (const char* name : {"", "../../secrets", "a/b", "A", "a%2fb", "a?b", "-a", "a_b"}) {
     CAPTURE(name);
@@ -112,7 +112,7 @@ TEST_CASE("service account token: names that Kubernetes does not allow never rea
   check_fails(ask(hub, "build.bot"), Kind::no_credential, "build.bot");
 }
 
-TEST_CASE("service account token: one that is not there") {
+TEST_CASE("service account token: a missing service account") {
   const HubFixture hub;
   const Result<ServiceAccountToken> token = ask(hub, "builder");
   check_fails(token, Kind::no_credential,
@@ -122,7 +122,7 @@ TEST_CASE("service account token: one that is not there") {
               "while creating serviceaccounts/token 'kube-system/builder' on the hub 'https://");
 }
 
-TEST_CASE("service account token: a refusal hints at the rule that would allow it") {
+TEST_CASE("service account token: the hint of a 403 names the missing RBAC rule") {
   const HubFixture hub([](const HttpRequest&) {
     return hub_status(403, "Forbidden", "serviceaccounts is forbidden");
   });
@@ -132,7 +132,7 @@ TEST_CASE("service account token: a refusal hints at the rule that would allow i
   CHECK(hub.requests().size() == 1);
 }
 
-TEST_CASE("service account token: what may pass is tried again, what will not is asked once") {
+TEST_CASE("service account token: temporary errors are retried, permanent ones are not") {
   for (const int status : {429, 500, 503}) {
     CAPTURE(status);
     std::atomic<int> calls = 0;
@@ -151,7 +151,7 @@ TEST_CASE("service account token: what may pass is tried again, what will not is
   }
 }
 
-TEST_CASE("service account token: it ends at the earlier of the hub's word and its own exp") {
+TEST_CASE("service account token: it expires at the earlier of expirationTimestamp and exp") {
   const TimePoint exp = TimePoint(1782907200s);
   struct Case {
     std::string end, claims;
@@ -169,7 +169,7 @@ TEST_CASE("service account token: it ends at the earlier of the hub's word and i
   }
 }
 
-TEST_CASE("service account token: replies that are no token for this audience") {
+TEST_CASE("service account token: replies with an invalid token, or for another audience") {
   const std::string good = jwt(kGoodClaims);
   const auto fails = [](const HttpResponse& reply, std::string_view part) {
     const Result<ServiceAccountToken> token = read(reply);
@@ -195,7 +195,7 @@ TEST_CASE("service account token: replies that are no token for this audience") 
   }
 }
 
-TEST_CASE("service account token: replies that are no TokenRequest") {
+TEST_CASE("service account token: replies that are not a TokenRequest") {
   const auto fails = [](const std::string& body, std::string_view part, int status = 201) {
     CAPTURE(body);
     check_fails(read({.status = status, .body = body}), Kind::no_credential, part);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The token of a client that lives longer than it.
+// A client that runs longer than its token is valid, and reads it again from a file.
 #include "live_api.hpp"
 #include "unit/expect.hpp"
 
@@ -64,7 +64,7 @@ Result<std::optional<json::Value>> read(HubClient& hub) {
   return hub.find({.version = "v1", .resource = "secrets", .name_space = "a", .name = "web"});
 }
 
-TEST_CASE("hub token: a refused one is read again from its file, once for each change") {
+TEST_CASE("hub token: after a 401 it is read again from its file, and used if it changed") {
   Setting s;
   HubClient hub(s.hub(), {}, {.first_pause = 1ms});
   CHECK(read(hub));
@@ -78,7 +78,7 @@ TEST_CASE("hub token: a refused one is read again from its file, once for each c
   CHECK(s.api.requests().size() == 5);
 }
 
-TEST_CASE("hub token: it is read again when it has an age, and a file that is gone keeps it") {
+TEST_CASE("hub token: it is read again at its age, without a valid file the old one stays") {
   Setting s;
   Hub settings = s.hub();
   settings.token_age = 0ns;
@@ -94,7 +94,7 @@ TEST_CASE("hub token: it is read again when it has an age, and a file that is go
   CHECK(s.api.requests().size() == 3);
 }
 
-TEST_CASE("hub token: the tokenFile of a kubeconfig is where it stands") {
+TEST_CASE("hub token: a kubeconfig's tokenFile is relative to the kubeconfig") {
   const Folder folder;
   const std::filesystem::path token = folder.write("sa-token", "first\n");
   const std::filesystem::path config = folder.write(

@@ -53,7 +53,7 @@ class Running {
   }
   HubWatch& watch() { return watch_; }
 
-  // The first view that is as the case says; the last one where none comes.
+  // The first view that meets the condition, or the last view if none does.
   WatchView until(const std::function<bool(const WatchView&)>& condition) {
     const auto deadline = steady_clock::now() + 1min;
     WatchView view = watch_.view();
@@ -78,7 +78,7 @@ bool has(const WatchView& view, std::string_view name, std::string_view text = {
   return object != nullptr && contains(object->text, text);
 }
 
-TEST_CASE("hub watch: what is there, what comes, changes and goes") {
+TEST_CASE("hub watch: objects that exist, and that are added, changed and deleted") {
   LiveApi api;
   api.put("clusterprofiles", profile("one"));
   api.put("clusterprofiles", profile("other", "https://x", "elsewhere"));
@@ -123,7 +123,7 @@ TEST_CASE("hub watch: what is there, what comes, changes and goes") {
   CHECK(watches.front().target.ends_with("&resourceVersion=102"));
 }
 
-TEST_CASE("hub watch: all namespaces, and a selector that is asked for and matched") {
+TEST_CASE("hub watch: all namespaces, and a selector that is sent and applied") {
   LiveApi api;
   api.put("clusterprofiles", profile("one"));
   api.put("clusterprofiles", profile("other", "https://x", "elsewhere"));
@@ -138,7 +138,7 @@ TEST_CASE("hub watch: all namespaces, and a selector that is asked for and match
   CHECK(find_object(*view.objects, "elsewhere", "other") != nullptr);
   CHECK(comes_true([&] { return api.watches() == 1; }));
   CHECK(contains(api.requests().back().target, "&labelSelector=env%3Dprod"));
-  // An event that says it is still there, with other labels.
+  // An event of an object whose labels no longer match.
   Json moved = profile("one");
   moved["metadata"]["labels"]["env"] = "test";
   moved["metadata"]["resourceVersion"] = "200";
@@ -146,7 +146,7 @@ TEST_CASE("hub watch: all namespaces, and a selector that is asked for and match
   running.until([](const WatchView& now) { return !has(now, "one"); });
 }
 
-TEST_CASE("hub watch: an object that cannot be read is reported beside the others") {
+TEST_CASE("hub watch: an unreadable object is reported, and the others are read") {
   LiveApi api;
   api.put("clusterprofiles", profile("good"));
   Json bad = profile("bad");
@@ -169,7 +169,7 @@ TEST_CASE("hub watch: an object that cannot be read is reported beside the other
   });
 }
 
-TEST_CASE("hub watch: a watch that ends, or is cut, goes on from the last version") {
+TEST_CASE("hub watch: after a watch ends or is cut, the next one starts at the last version") {
   LiveApi api;
   api.put("clusterprofiles", profile("one"));
   Running running(api);
@@ -185,14 +185,14 @@ TEST_CASE("hub watch: a watch that ends, or is cut, goes on from the last versio
   CHECK(api.requests("GET", "limit=").size() == 1);
 }
 
-TEST_CASE("hub watch: a version that is forgotten is listed anew, by status and by event") {
+TEST_CASE("hub watch: after a 410, as a status or as an event, objects are listed again") {
   LiveApi api;
   api.put("clusterprofiles", profile("one"));
   api.put("clusterprofiles", profile("two"));
   Running running(api);
   running.until_complete();
   REQUIRE(comes_true([&] { return api.watches() == 1; }));
-  // The watch is cut, and what happened meanwhile is forgotten.
+  // The watch is cut, and the API forgets the events since then.
   std::atomic<bool> is_away = true;
   api.before([&](Stream& stream, const Received&) {
     if (is_away) stream.cut();
@@ -214,7 +214,7 @@ TEST_CASE("hub watch: a version that is forgotten is listed anew, by status and 
   CHECK(last.objects->size() == 2);
 }
 
-TEST_CASE("hub watch: a hub that is away or refuses is reported, and what was seen stays") {
+TEST_CASE("hub watch: an unreachable or refusing hub is reported, and known objects stay") {
   LiveApi api;
   api.put("clusterprofiles", profile("one"));
   Running running(api);
@@ -251,7 +251,7 @@ TEST_CASE("hub watch: a hub that is away or refuses is reported, and what was se
   }
 }
 
-TEST_CASE("hub watch: a first list that fails leaves nothing, and says so") {
+TEST_CASE("hub watch: after a failed first list there are no objects, but an error") {
   LiveApi api;
   for (int i = 0; i < 501; ++i) api.put("clusterprofiles", profile("p" + std::to_string(i)));
   std::atomic<bool> is_failing = true;
@@ -269,7 +269,7 @@ TEST_CASE("hub watch: a first list that fails leaves nothing, and says so") {
   CHECK(running.until_complete().objects->size() == 501);
 }
 
-TEST_CASE("hub watch: a hub without the CRD is configuration, until it has it") {
+TEST_CASE("hub watch: a missing CRD is a configuration error until it is installed") {
   LiveApi api;
   api.put("clusterprofiles", profile("one"));
   std::atomic<bool> is_missing = true;
@@ -307,7 +307,7 @@ TEST_CASE("hub watch: a Retry-After is waited for") {
   CHECK(steady_clock::now() - before < 10s);
 }
 
-TEST_CASE("hub watch: lines that are no event begin a new list, and harm nothing") {
+TEST_CASE("hub watch: after an invalid line objects are listed again, and none is lost") {
   LiveApi api;
   api.put("clusterprofiles", profile("one"));
   struct Case {
@@ -348,7 +348,7 @@ TEST_CASE("hub watch: lines that are no event begin a new list, and harm nothing
 TEST_CASE("hub watch: a silent connection is renewed, and a stop ends it at once") {
   LiveApi api;
   api.put("clusterprofiles", profile("one"));
-  // Accepted, and then silent for ever.
+  // The server accepts the watch, and then sends nothing.
   std::atomic<int> silent = 2;
   api.before([&](Stream& stream, const Received& request) {
     if (!contains(request.target, "watch=true") || silent-- <= 0) return false;
@@ -359,7 +359,7 @@ TEST_CASE("hub watch: a silent connection is renewed, and a stop ends it at once
   Running running(api, watch_profiles("fleet"),
                   {.first_pause = 1ms,
                    .longest_pause = 1ms,
-                   .watch_timeout = 10ms,  // a second: the least that the API takes
+                   .watch_timeout = 10ms,  // sent as a second, the API's minimum
                    .margin = 10ms});
   running.until_complete();
   const WatchView failed =
@@ -372,7 +372,7 @@ TEST_CASE("hub watch: a silent connection is renewed, and a stop ends it at once
   CHECK(steady_clock::now() - before < 5s);
 }
 
-TEST_CASE("hub watch: Secrets without what they hold") {
+TEST_CASE("hub watch: Secrets without their data") {
   LiveApi api;
   const Json secret = {
       {"apiVersion", "v1"},
@@ -392,7 +392,7 @@ TEST_CASE("hub watch: Secrets without what they hold") {
   running.until([](const WatchView& now) { return !has(now, "web"); });
 }
 
-TEST_CASE("hub watch: who keeps objects of its own is told of each that came, changed or went") {
+TEST_CASE("hub watch: on_object is called for each object that is added or deleted") {
   LiveApi api;
   for (const std::string name : {"one", "two"}) api.put("clusterprofiles", profile(name));
   Result<StopEvent> stop = StopEvent::make();
@@ -423,7 +423,7 @@ TEST_CASE("hub watch: who keeps objects of its own is told of each that came, ch
   CHECK(comes_true([&] { return is_there("three"); }));
   CHECK_FALSE(is_there("one"));
   CHECK(told() == Names{"+one", "+two", "-one", "+three"});
-  // What a list has that is new, and what it lacks.
+  // Objects that are new in a list, and objects that are missing from it.
   api.before([](Stream& stream, const Received&) {
     stream.reset();
     return true;
@@ -441,7 +441,7 @@ TEST_CASE("hub watch: who keeps objects of its own is told of each that came, ch
   thread.join();
 }
 
-TEST_CASE("hub watch: who waits for other things too is called") {
+TEST_CASE("hub watch: on_change is called at each change") {
   LiveApi api;
   Result<StopEvent> stop = StopEvent::make();
   REQUIRE(stop);

@@ -60,7 +60,7 @@ TEST_CASE("client authentication: the pairs of RFC 7617, each part form-urlencod
   CHECK(basic("a:b", "%+").authorization == "Basic " + encode_base64("a%3Ab:%25%2B"));
 }
 
-TEST_CASE("client authentication: what stands in the body") {
+TEST_CASE("client authentication: the fields in the body") {
   const Result<Sent> post = authenticate({.method = Method::client_secret_post,
                                           .client_id = "s6BhdRkqt3",
                                           .secret = SecretString("7Fjfp0ZBr1KtDRbnfVdmIw")});
@@ -73,7 +73,7 @@ TEST_CASE("client authentication: what stands in the body") {
         "client_id=tls");
 }
 
-TEST_CASE("client authentication: an assertion of somebody else's, of a configurable type") {
+TEST_CASE("client authentication: a federated assertion has a configurable type") {
   ClientAuthentication client = {.method = Method::federated, .assertion = SecretString("a.b.c")};
   CHECK(authenticate(client)->body ==
         "client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer&"
@@ -87,7 +87,7 @@ TEST_CASE("client authentication: an assertion of somebody else's, of a configur
   CHECK(contains(authenticate(client)->body, "client_assertion_type=urn%3Aexample%3Aown&"));
 }
 
-TEST_CASE("client authentication: private_key_jwt is what RFC 7523 asks for, and new each time") {
+TEST_CASE("client authentication: private_key_jwt follows RFC 7523, with a new jti each time") {
   ClientAuthentication client = {.method = Method::private_key_jwt,
                                  .client_id = "me",
                                  .key_id = "k1",
@@ -114,7 +114,7 @@ TEST_CASE("client authentication: private_key_jwt is what RFC 7523 asks for, and
   CHECK(ids.size() == 20);
 }
 
-TEST_CASE("client authentication: what is missing is named") {
+TEST_CASE("client authentication: errors name the missing or invalid value") {
   const auto fails = [](const ClientAuthentication& client, std::string_view part) {
     check_fails(authenticate(client), Kind::configuration, part);
   };
@@ -135,7 +135,7 @@ TEST_CASE("client authentication: what is missing is named") {
   fails(client, "needs a client id");
 }
 
-TEST_CASE("client authentication: one mechanism for each request") {
+TEST_CASE("client authentication: only one method in each request") {
   const ClientAuthentication client = {.client_id = "a"};
   for (const char* name :
        {"client_id", "client_secret", "client_assertion", "client_assertion_type"}) {
@@ -150,7 +150,7 @@ TEST_CASE("client authentication: one mechanism for each request") {
   check_fails(authenticate_client(client, kNow, request, form), Kind::configuration, "twice");
 }
 
-TEST_CASE("client authentication: the default by what is given, and what the server takes") {
+TEST_CASE("client authentication: the default depends on the keys and on the server's methods") {
   CHECK(default_client_auth({}) == Method::none);
   CHECK(default_client_auth({.has_certificate = true}) == Method::tls_client_auth);
   CHECK(default_client_auth({.has_secret = true, .has_certificate = true}) ==
@@ -165,7 +165,7 @@ TEST_CASE("client authentication: the default by what is given, and what the ser
   CHECK(with({"private_key_jwt"}) == Method::client_secret_basic);
 }
 
-TEST_CASE("client authentication: names") {
+TEST_CASE("client authentication: method names are read and printed") {
   for (const char* name : {"none", "client_secret_basic", "client_secret_post", "private_key_jwt",
                            "tls_client_auth", "federated"}) {
     REQUIRE(client_auth_method(name));

@@ -56,7 +56,7 @@ struct Fixture {
         .may_retry = false};
     return cache.get(*client, call);
   }
-  // How often the issuer was asked for one more get(), which must succeed.
+  // Calls get(), which must succeed. Returns how many requests the issuer got meanwhile.
   std::size_t calls_for(const DiscoveryCache& cache) {
     const std::size_t before = provider.requests().size();
     const Result<DiscoveryDocument> found = get(cache);
@@ -90,7 +90,7 @@ TEST_CASE("discovery cache: the issuer is asked once an hour") {
   CHECK(fixture.calls() == 0);
 }
 
-TEST_CASE("discovery cache: what is kept is all that is read, and no more") {
+TEST_CASE("discovery cache: only the members that are used are kept") {
   Fixture fixture;
   fixture.provider.set_replies({http_reply(
       200,
@@ -117,7 +117,7 @@ TEST_CASE("discovery cache: without a directory the issuer is asked each time") 
   CHECK(names_in(fixture.directory).empty());
 }
 
-TEST_CASE("discovery cache: a document that came by other CA certificates does not count") {
+TEST_CASE("discovery cache: a document fetched with other CA certificates is not used") {
   Fixture fixture;
   CHECK(fixture.calls() == 1);
   const std::string ca = fixture.provider.settings().tls.ca_certificates;
@@ -128,7 +128,7 @@ TEST_CASE("discovery cache: a document that came by other CA certificates does n
   CHECK(fixture.calls() == 0);
 }
 
-TEST_CASE("discovery cache: forgotten, it is asked for again") {
+TEST_CASE("discovery cache: a forgotten document is fetched again") {
   Fixture fixture;
   CHECK(fixture.calls() == 1);
   fixture.cache().forget();
@@ -137,7 +137,7 @@ TEST_CASE("discovery cache: forgotten, it is asked for again") {
   CHECK(fixture.calls() == 1);
 }
 
-TEST_CASE("discovery cache: any damage to the file is a miss, and is mended") {
+TEST_CASE("discovery cache: a damaged file is a miss, and is replaced") {
   Fixture fixture;
   CHECK(fixture.calls() == 1);
   const fs::path file = fixture.file();
@@ -158,7 +158,7 @@ TEST_CASE("discovery cache: any damage to the file is a miss, and is mended") {
   CHECK(fixture.calls() == 0);
 }
 
-TEST_CASE("discovery cache: a well-formed file that says something else is a miss") {
+TEST_CASE("discovery cache: a well-formed file with a wrong key, time or document is a miss") {
   Fixture fixture;
   CHECK(fixture.calls() == 1);
   const fs::path file = fixture.file();
@@ -189,7 +189,7 @@ TEST_CASE("discovery cache: a well-formed file that says something else is a mis
   CHECK(fixture.calls() == 1);
 }
 
-TEST_CASE("discovery cache: a document that cannot be kept is used all the same") {
+TEST_CASE("discovery cache: a document that cannot be written to the cache is still used") {
   Fixture fixture;
   fs::remove_all(fixture.dir / "cache");
   CHECK(fixture.calls() == 1);

@@ -18,7 +18,7 @@ std::string document(const std::string& more = {}) {
          "}";
 }
 
-TEST_CASE("discovery: the URL is the issuer's, without one slash at its end") {
+TEST_CASE("discovery: one trailing slash of the issuer is removed for the URL") {
   const std::string tail = "/.well-known/openid-configuration";
   CHECK(*discovery_url("https://idp.example") == "https://idp.example" + tail);
   CHECK(*discovery_url("https://idp.example/") == "https://idp.example" + tail);
@@ -28,7 +28,7 @@ TEST_CASE("discovery: the URL is the issuer's, without one slash at its end") {
   CHECK(*discovery_url("https://idp.example/a//") == "https://idp.example/a/" + tail);
 }
 
-TEST_CASE("discovery: issuers that are no https URL, or ambiguous") {
+TEST_CASE("discovery: issuers that are not https, have a query or are malformed are refused") {
   check_fails(discovery_url("http://idp.example"), Kind::configuration, "is no https URL");
   check_fails(discovery_url("http://127.0.0.1"), Kind::configuration, "is no https URL");
   check_fails(discovery_url("https://idp.example?x=y"), Kind::configuration, "has a query");
@@ -43,7 +43,7 @@ TEST_CASE("discovery: issuers that are no https URL, or ambiguous") {
   CHECK_FALSE(contains(url.error().message, "SECRET"));
 }
 
-TEST_CASE("discovery: what is read") {
+TEST_CASE("discovery: the members that are read") {
   const Result<DiscoveryDocument> least = parse_discovery(document(), kIssuer);
   REQUIRE(least);
   CHECK(least->token_endpoint == "https://idp.example/token");
@@ -64,7 +64,7 @@ TEST_CASE("discovery: what is read") {
   CHECK(parse_discovery(document(R"(,"mtls_endpoint_aliases":{})"), kIssuer));
 }
 
-TEST_CASE("discovery: another issuer, in as little as one byte") {
+TEST_CASE("discovery: an issuer that differs by one byte is refused") {
   for (const char* issuer :
        {"https://idp.example/", "https://IDP.example", "https://idp.example:443",
         "https://idp.exampl", "https://idp.example.evil.example"}) {
@@ -107,7 +107,7 @@ Result<DiscoveryDocument> discover_at(const ScriptedProvider& provider) {
   return discover(*client, provider.origin(), call, {.first_pause = 1ms, .longest_pause = 2ms});
 }
 
-TEST_CASE("discovery: over TLS, from the issuer that was asked") {
+TEST_CASE("discovery: the document is fetched over TLS, and must name the issuer") {
   ScriptedProvider provider({});
   const std::string issuer = provider.origin();
   provider.set_replies(
@@ -125,7 +125,7 @@ TEST_CASE("discovery: over TLS, from the issuer that was asked") {
   CHECK(contains(stranger.requests().front(), "\r\nAccept: application/json\r\n"));
 }
 
-TEST_CASE("discovery: what a server may answer instead") {
+TEST_CASE("discovery: replies that are not a document are errors") {
   const auto fails = [](const std::string& reply, Kind kind, std::string_view part,
                         std::size_t requests) {
     CAPTURE(part);

@@ -10,7 +10,7 @@ TEST_CASE("form: the example of RFC 6749, appendix B") {
   CHECK(form_urlencode(" %&+\xc2\xa3\xe2\x82\xac").reveal() == "+%25%26%2B%C2%A3%E2%82%AC");
 }
 
-TEST_CASE("form: every byte reads back, and no byte can end a value") {
+TEST_CASE("form: every byte is encoded reversibly, and no byte can end a value") {
   for (int value = 0; value < 256; ++value) {
     const char byte = static_cast<char>(value);
     const SecretString encoded = form_urlencode({&byte, 1});
@@ -27,7 +27,7 @@ TEST_CASE("form: every byte reads back, and no byte can end a value") {
   }
 }
 
-TEST_CASE("form: fields keep their order, and a name may come again") {
+TEST_CASE("form: fields keep their order, and a name may be repeated") {
   Form form;
   CHECK(form.encoded().empty());
   form.add("resource", "https://b/");

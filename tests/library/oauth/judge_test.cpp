@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which failures of a token endpoint may pass.
+// Which failures of a token endpoint are temporary.
 #include <doctest/doctest.h>
 #include <execcred/oauth/token_post.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using Next = Verdict::Next;
 
-TEST_CASE("judge_oauth_reply: the error decides, and the status where there is none") {
+TEST_CASE("judge_oauth_reply: the OAuth error and the status decide whether to retry") {
   struct Case {
     int status;
     std::string body;

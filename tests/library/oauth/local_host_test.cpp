@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hosts of docs/options.md to which plain http may go.
+// The hosts in docs/options.md to which plain http is allowed.
 #include <doctest/doctest.h>
 #include <execcred/base/url.hpp>
 #include <execcred/oauth/local_url.hpp>
@@ -15,7 +15,7 @@ bool is_local(const std::string& authority) {
   return is_local_host(url->host);
 }
 
-TEST_CASE("is_local_host: this machine, its link and clouds' metadata services alone") {
+TEST_CASE("is_local_host: only loopback, link-local and cloud metadata addresses") {
   for (const std::string authority :
        {"127.0.0.1:8080", "127.9.9.9", "[::1]", "localhost", "169.254.169.254", "169.254.1.2",
         "[fe80::1]", "metadata.google.internal", "[fd00:ec2::254]", "[fd00:ec2::23]",

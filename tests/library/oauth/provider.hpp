@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A token endpoint on loopback, over TLS, that answers what a test scripted.
+// A token endpoint on loopback, over TLS, with replies that a test sets.
 #pragma once
 
 #include "support/stream_server.hpp"
@@ -17,7 +17,7 @@ namespace execcred::test {
 
 class ScriptedProvider {
  public:
-  // The replies in turn; the last is repeated. A client_ca demands a certificate of its.
+  // Sends the replies in turn, and repeats the last. A client_ca requires its certificates.
   explicit ScriptedProvider(std::vector<std::string> replies, const Identity* client_ca = nullptr)
       : replies_(std::move(replies)),
         server_([this](Stream& stream) { converse(stream); },

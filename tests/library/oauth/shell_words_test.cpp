@@ -37,7 +37,7 @@ std::string in_brackets(const Texts& words) {
 
 }  // namespace
 
-TEST_CASE("shell words: those of a shell, where nothing is left to expand") {
+TEST_CASE("shell words: the same as a shell's if there is nothing to expand") {
   for (const std::string text :
        {"/bin/x", "  /bin/x  a\tb ", "'/opt/my tool' '' \"\"", R"(/x a\ b)", R"("a\$b" "a\`b")",
         R"("a\\b" "a\"b" "a\nb" "a\'b")", R"('a\nb' 'a"b' 'a$b')", R"(a"b"'c'd)", R"(\'\"\\\$)",
@@ -50,7 +50,7 @@ TEST_CASE("shell words: those of a shell, where nothing is left to expand") {
   }
 }
 
-TEST_CASE("shell words: nothing is expanded, and no operator or comment is one") {
+TEST_CASE("shell words: variables, operators and comments are plain text") {
   const Result<Texts> words = split_shell_words("/x $HOME `id` $(id) ; | > * ~ #c \"$HOME\"");
   REQUIRE(words);
   CHECK(*words == Texts{"/x", "$HOME", "`id`", "$(id)", ";", "|", ">", "*", "~", "#c", "$HOME"});
@@ -59,7 +59,7 @@ TEST_CASE("shell words: nothing is expanded, and no operator or comment is one")
   CHECK(split_shell_words(" \t\n")->empty());
 }
 
-TEST_CASE("shell words: quotes and backslashes without their end, and NUL, are refused unseen") {
+TEST_CASE("shell words: unclosed quotes, a final backslash and NUL are refused, not shown") {
   for (const auto& [told, texts] : std::vector<test::Refusals>{
            {"has a ' without its end", {"s3cret '", "'s3cret"}},
            {"has a \" without its end",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replies that say what went wrong.
+// Replies that report an error.
 #include "replies.hpp"
 
 #include <vector>
@@ -20,7 +20,7 @@ void check_class(const Result<TokenReply>& reply, bool may_pass) {
   CHECK(reply.error().is_transient == may_pass);
 }
 
-TEST_CASE("token error: every error of RFC 6749, 7523, 8693, 8707 and 8628 at its status") {
+TEST_CASE("token error: every error of RFC 6749, 7523, 8628, 8693 and 8707") {
   for (const char* code :
        {"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client",
         "unsupported_grant_type", "invalid_scope", "invalid_target", "unsupported_token_type",
@@ -40,7 +40,7 @@ TEST_CASE("token error: every error of RFC 6749, 7523, 8693, 8707 and 8628 at it
   }
 }
 
-TEST_CASE("token error: an error that no repetition changes stays one at 5xx, but not at 429") {
+TEST_CASE("token error: a permanent error is permanent with a 5xx too, but not with a 429") {
   check_class(read_status(500, error_body("invalid_grant")), false);
   check_class(read_status(503, error_body("invalid_client")), false);
   check_class(read_status(500, error_body("of_its_own")), true);
@@ -60,7 +60,7 @@ TEST_CASE("token error: a 200 with an error is a failure") {
   CHECK(read(R"({"access_token":"t","error":null})"));
 }
 
-TEST_CASE("token error: statuses without an error of OAuth") {
+TEST_CASE("token error: statuses without an OAuth error") {
   for (const int status : {400, 401, 403, 404, 405, 418, 201, 204, 206, 304}) {
     CAPTURE(status);
     for (const char* body : {"", "<html>SECRET</html>", "{}", R"({"error":"a","error":"b"})"}) {
@@ -81,7 +81,7 @@ TEST_CASE("token error: statuses without an error of OAuth") {
   check_class(read_status(201, R"({"access_token":"t"})"), false);
 }
 
-TEST_CASE("token error: text of the server is cleaned and cut") {
+TEST_CASE("token error: the server's text is escaped and shortened") {
   const Result<TokenReply> reply =
       read_status(400, error_body("bad\\u001b[31m\\ncode", "line\\r\\nhint: \\u202e evil\\u0007"));
   REQUIRE_FALSE(reply);
@@ -93,13 +93,13 @@ TEST_CASE("token error: text of the server is cleaned and cut") {
   REQUIRE_FALSE(large);
   CHECK(large.error().message.size() < 600);
   CHECK(large.error().message.ends_with("ddd..."));
-  // 400 falls into the middle of one of these.
+  // The limit of 400 bytes falls into the middle of one of these characters.
   std::string wide = "x";
   for (int i = 0; i < 300; ++i) wide += "\xe2\x82\xac";
   CHECK_FALSE(contains(read_status(400, error_body("e", wide)).error().message, "\\x"));
 }
 
-TEST_CASE("token error: what was sent is not shown, whole or in part, nor any JWT") {
+TEST_CASE("token error: no part of a secret that was sent is shown, nor any JWT") {
   const std::string token = jwt(R"({"sub":"somebody"})");
   const auto told = [](const std::string& description) {
     TokenReplyRules with = rules();
@@ -127,7 +127,7 @@ TEST_CASE("token error: what was sent is not shown, whole or in part, nor any JW
   CHECK(told("a eyJ and eyJhbGciOi") == start + "a eyJ and eyJhbGciOi");
 }
 
-TEST_CASE("token error: what was sent is not shown in any other member either") {
+TEST_CASE("token error: a secret in token_type or Content-Type is not shown") {
   TokenReplyRules with = rules();
   with.secrets.emplace_back("opaque-subject-token");
   const std::string type = R"({"access_token":"t","token_type":"my opaque-subject-token"})";
@@ -140,7 +140,7 @@ TEST_CASE("token error: what was sent is not shown in any other member either") 
               Kind::no_credential, "it is of the type 'text/***'");
 }
 
-TEST_CASE("token error: nor where a key of the reply that comes twice is one of them") {
+TEST_CASE("token error: a secret that is a duplicate key of the reply is not shown") {
   const std::string token = jwt(R"({"sub":"somebody"})");
   for (const std::string& secret : {std::string("opaque-subject-token-0123456789"), token}) {
     TokenReplyRules with = rules();
@@ -154,7 +154,7 @@ TEST_CASE("token error: nor where a key of the reply that comes twice is one of 
   }
 }
 
-TEST_CASE("token error: a hint where one is known") {
+TEST_CASE("token error: known errors have a hint") {
   CHECK(contains(read_status(401, error_body("invalid_client")).error().hint, "client's id"));
   CHECK(contains(read_status(400, error_body("invalid_grant")).error().hint, "trusts the issuer"));
   CHECK(read_status(400, error_body("of_its_own")).error().hint.empty());

@@ -84,7 +84,7 @@ TEST_CASE("token form: fields that are empty or have a control character") {
       Kind::configuration, "'subject_token_type' is empty");
 }
 
-TEST_CASE("token form: parameters that are reserved, come twice, or are none") {
+TEST_CASE("token form: parameters that are reserved, repeated or invalid") {
   for (const char* name :
        {"grant_type", "subject_token", "subject_token_type", "actor_token", "actor_token_type",
         "requested_token_type", "audience", "resource", "scope", "assertion", "refresh_token",

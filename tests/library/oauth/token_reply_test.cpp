@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using Kind = Error::Kind;
 
-TEST_CASE("token reply: the example of RFC 6749, section 5.1, with a type that can be presented") {
+TEST_CASE("token reply: the example of RFC 6749, section 5.1, with the type Bearer") {
   const auto example = [](const std::string& type) {
     return read(R"({"access_token":"2YotnFZFEjr1zCsicMWpAA","token_type":")" + type +
                 R"(","expires_in":3600,"refresh_token":"tGzv3JOkF0XG5Qx2TlKWIA",
@@ -45,7 +45,7 @@ TEST_CASE("token reply: RFC 8693, section 2.3, with Keycloak's and Pinniped's N_
   CHECK(reply->refresh_token.empty());
 }
 
-TEST_CASE("token reply: expires_in is a number or a string, and is believed for a day") {
+TEST_CASE("token reply: expires_in is a number or a string, and is limited to a day") {
   const auto end_after = [](const std::string& expires_in) {
     return read(R"({"access_token":"t","expires_in":)" + expires_in + "}");
   };
@@ -81,7 +81,7 @@ TEST_CASE("token reply: expires_in is a number or a string, and is believed for 
   CHECK_FALSE(read(R"({"access_token":"opaque"})")->expires_at);
 }
 
-TEST_CASE("token reply: the earlier of expires_in and the JWT's exp") {
+TEST_CASE("token reply: the token expires at the earlier of expires_in and the JWT's exp") {
   const auto end = [](long exp, const std::string& more) {
     const Result<TokenReply> reply = read(
         R"({"access_token":")" + jwt_ending(kNow + std::chrono::seconds(exp)) + "\"" + more + "}");
@@ -100,7 +100,7 @@ TEST_CASE("token reply: the earlier of expires_in and the JWT's exp") {
               Kind::no_credential, "claims");
 }
 
-TEST_CASE("token reply: an id_token ends at its own exp alone") {
+TEST_CASE("token reply: an id_token expires at its own exp, expires_in does not count") {
   const std::string body = R"({"access_token":"opaque","token_type":"DPoP","expires_in":1,
                                "id_token":")" +
                            jwt_ending(kNow + 600s) + "\"}";
@@ -117,7 +117,7 @@ TEST_CASE("token reply: an id_token ends at its own exp alone") {
   check_fails(read(R"({"id_token":"a"})"), Kind::no_credential, "the reply has no 'access_token'");
 }
 
-TEST_CASE("token reply: tokens that no header may hold, or that are none") {
+TEST_CASE("token reply: tokens that are missing, not strings, or invalid in an HTTP header") {
   for (const char* token : {"a b", "a\\nb", "a\\r\\nX: y", "\xc3\xa4", "a\\u0000", " a", "a\\n"}) {
     CAPTURE(token);
     const Result<TokenReply> reply = read(std::string(R"({"access_token":")") + token + "\"}");
@@ -136,7 +136,7 @@ TEST_CASE("token reply: tokens that no header may hold, or that are none") {
               "'refresh_token'");
 }
 
-TEST_CASE("token reply: duplicate keys, in whatever place") {
+TEST_CASE("token reply: duplicate keys at any level") {
   for (const char* body :
        {R"({"access_token":"a","access_token":"b"})", R"({"access_token":"a","x":1,"x":1})",
         R"({"access_token":"a","x":{"y":1,"y":2}})",
@@ -146,7 +146,7 @@ TEST_CASE("token reply: duplicate keys, in whatever place") {
   }
 }
 
-TEST_CASE("token reply: a 200 that is no token reply is no credential, and is not shown") {
+TEST_CASE("token reply: a 200 that is not a token reply is an error that does not show it") {
   const std::string deep = std::string(100000, '[');
   for (const std::string& body :
        {std::string(), std::string("<html>SECRET</html>"),

@@ -22,7 +22,7 @@ class FixedClock final : public Clock {
 
 const FixedClock kClock;
 
-// Moves by a step at each reading.
+// A clock that moves by one step at each reading.
 class SteppingClock final : public Clock {
  public:
   explicit SteppingClock(Duration step) : step_(step) {}
@@ -93,7 +93,7 @@ TEST_CASE("token request: the exchange of RFC 8693, section 2.3, on the wire") {
         "resource=https%3A%2F%2Fbackend.example.com%2Fapi");
 }
 
-TEST_CASE("token request: an error that stays is asked for once, whatever its status") {
+TEST_CASE("token request: a permanent error is not retried, with any status") {
   for (const char* code :
        {"invalid_request", "invalid_client", "invalid_grant", "access_denied",
         "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_target"}) {
@@ -107,7 +107,7 @@ TEST_CASE("token request: an error that stays is asked for once, whatever its st
   }
 }
 
-TEST_CASE("token request: what may pass is tried again") {
+TEST_CASE("token request: temporary errors are retried") {
   for (const std::string& passing :
        {error_reply(400, "temporarily_unavailable"), error_reply(400, "slow_down"),
         error_reply(200, "server_error"), error_reply(429, "invalid_client"),
@@ -125,7 +125,7 @@ TEST_CASE("token request: what may pass is tried again") {
   }
 }
 
-TEST_CASE("token request: what a server may take only once is sent once, and its error is final") {
+TEST_CASE("token request: a refresh token or an assertion with a jti is sent only once") {
   const std::string assertion = jwt(R"({"iss":"i","sub":"s","jti":"once"})");
   const TokenRequest refresh = {.grant = Grant::refresh_token, .subject = SecretString("refresh")};
   const TokenRequest bearer = {.grant = Grant::jwt_bearer, .subject = SecretString(assertion)};
@@ -151,7 +151,7 @@ TEST_CASE("token request: what a server may take only once is sent once, and its
   }
 }
 
-TEST_CASE("token request: a refresh token is spent, though its client signs an assertion anew") {
+TEST_CASE("token request: a refresh token is spent, even if the client signs a new assertion") {
   const ScriptedProvider provider({http_reply(503, ""), kGoodReply});
   ClientAuthentication authentication = {.method = Method::private_key_jwt,
                                          .client_id = "me",
@@ -163,7 +163,7 @@ TEST_CASE("token request: a refresh token is spent, though its client signs an a
   CHECK(provider.requests().size() == 1);
 }
 
-TEST_CASE("token request: a form that cannot be made is no failure of the server's") {
+TEST_CASE("token request: a request without its subject is a local error, and is not sent") {
   const ScriptedProvider provider({kGoodReply});
   const Result<TokenReply> reply = ask(provider, {.grant = Grant::jwt_bearer});
   check_fails(reply, Kind::no_credential, "is missing");
@@ -171,7 +171,7 @@ TEST_CASE("token request: a form that cannot be made is no failure of the server
   CHECK(provider.requests().empty());
 }
 
-TEST_CASE("token request: each attempt signs an assertion of its own") {
+TEST_CASE("token request: each attempt signs a new assertion") {
   const ScriptedProvider provider({http_reply(503, ""), http_reply(503, ""), kGoodReply});
   ClientAuthentication authentication = {.method = Method::private_key_jwt,
                                          .client_id = "me",
@@ -203,7 +203,7 @@ TEST_CASE("token request: a lifetime begins before the request, also if the cloc
   }
 }
 
-TEST_CASE("token request: redirects are not followed, and nothing is sent anywhere else") {
+TEST_CASE("token request: redirects are not followed, and the target gets no request") {
   for (const int status : {301, 302, 303, 307, 308}) {
     const ScriptedProvider target({kGoodReply});
     const ScriptedProvider provider({http_reply(status, "", "Location: " + target.url() + "\r\n")});
@@ -213,7 +213,7 @@ TEST_CASE("token request: redirects are not followed, and nothing is sent anywhe
   }
 }
 
-TEST_CASE("token request: a server that repeats what was sent gets none of it shown") {
+TEST_CASE("token request: secrets that the server repeats in its error are not shown") {
   const std::string subject = jwt(R"({"iss":"https://issuer.example","sub":"somebody"})");
   const std::string secret = "a+secret/with=signs";
   const std::string basic = "bWU6YSUyQnNlY3JldCUyRndpdGglM0RzaWducw==";
@@ -229,7 +229,7 @@ TEST_CASE("token request: a server that repeats what was sent gets none of it sh
   CHECK(contains(provider.requests().front(), "Basic " + basic));
 }
 
-TEST_CASE("token request: replies larger than 1 MiB, cut, or no HTTP") {
+TEST_CASE("token request: replies that are too large, not HTTP, or chunked") {
   const ScriptedProvider large({http_reply(200, std::string(1024 * 1024 + 1, ' '))});
   check_fails(ask(large), Kind::no_credential, "is larger than 1 MiB");
   CHECK(large.requests().size() == 1);
@@ -241,7 +241,7 @@ TEST_CASE("token request: replies larger than 1 MiB, cut, or no HTTP") {
   CHECK(ask(chunked));
 }
 
-TEST_CASE("token request: tls_client_auth shows the certificate, and the client's id") {
+TEST_CASE("token request: tls_client_auth sends the certificate and the client id") {
   const Identity client_ca = make_ca("client CA");
   const Identity identity = make_identity({.common_name = "client", .issuer = &client_ca});
   const ScriptedProvider provider({kGoodReply}, &client_ca);
@@ -259,7 +259,7 @@ TEST_CASE("token request: tls_client_auth shows the certificate, and the client'
   CHECK(provider.requests().size() == 1);
 }
 
-TEST_CASE("token request: a server whose certificate nobody vouches for is sent nothing") {
+TEST_CASE("token request: a server whose certificate is not trusted gets no request") {
   const ScriptedProvider provider({kGoodReply});
   const ScriptedProvider other({kGoodReply});
   const auto client = make_http_client(other.settings());

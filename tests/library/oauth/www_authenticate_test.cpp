@@ -14,7 +14,7 @@ std::string told(std::string_view header) {
   return found ? found->error + "|" + found->description : "none";
 }
 
-TEST_CASE("WWW-Authenticate: the error of a challenge, as RFC 6750 and RFC 9110 write them") {
+TEST_CASE("WWW-Authenticate: the error of a challenge in the syntax of RFC 6750 and RFC 9110") {
   CHECK(told(R"(Bearer realm="example", error="invalid_token", )"
              R"(error_description="The access token expired")") ==
         "invalid_token|The access token expired");
@@ -30,7 +30,7 @@ TEST_CASE("WWW-Authenticate: the error of a challenge, as RFC 6750 and RFC 9110 
   CHECK(told(R"(Basic realm="x", error_description="d", Bearer error="e")") == "e|");
 }
 
-TEST_CASE("WWW-Authenticate: nothing is made of what has no error, or is malformed") {
+TEST_CASE("WWW-Authenticate: a malformed header, or one without an error, gives no error") {
   for (const char* header : {"",
                              " ",
                              ",",
@@ -67,7 +67,7 @@ HttpResponse refusal(int status, const std::string& body, std::vector<std::strin
 
 const std::string kChallenge = R"(Bearer error="invalid_token", error_description="it expired")";
 
-TEST_CASE("token error: what WWW-Authenticate says, where the body has no error") {
+TEST_CASE("token error: the error of WWW-Authenticate counts if the body has none") {
   for (const char* body : {"", "<html>", "Jwt issuer is not configured", "{}", "[]"}) {
     CAPTURE(body);
     const Result<TokenReply> reply =
@@ -88,7 +88,7 @@ TEST_CASE("token error: what WWW-Authenticate says, where the body has no error"
       Kind::no_credential, "hint: the token that was sent lacks a scope");
 }
 
-TEST_CASE("token error: a WWW-Authenticate header shows no token, and makes one line") {
+TEST_CASE("token error: an error from WWW-Authenticate shows no token and is printable") {
   TokenReplyRules judged = rules();
   judged.secrets.emplace_back("the-subject-token");
   const std::string sent = jwt(R"({"sub":"me"})");

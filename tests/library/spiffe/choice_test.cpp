@@ -35,7 +35,7 @@ void check_chosen(const std::vector<SvidCandidate>& candidates, const SvidChoice
   CHECK(*chosen == wanted);
 }
 
-TEST_CASE("choose_svid: the only one needs no choice, but fits one that is made") {
+TEST_CASE("choose_svid: a single identity needs no choice, but must match a given one") {
   const std::vector<SvidCandidate> one = {{.spiffe_id = kOne, .hint = "internal"}};
   check_chosen(one, {}, 0);
   check_chosen(one, {.spiffe_id = kOne}, 0);
@@ -48,7 +48,7 @@ TEST_CASE("choose_svid: the only one needs no choice, but fits one that is made"
               "has no identity with the hint 'Internal' for this process");
 }
 
-TEST_CASE("choose_svid: by ID, by hint, by both; the first where several have the hint") {
+TEST_CASE("choose_svid: by ID, by hint, by both, the first if several match") {
   check_chosen(several(), {.spiffe_id = kTwo}, 1);
   check_chosen(several(), {.spiffe_id = kOther}, 2);
   check_chosen(several(), {.spiffe_id = kOne}, 0);
@@ -62,26 +62,26 @@ TEST_CASE("choose_svid: by ID, by hint, by both; the first where several have th
               Error::Kind::no_credential, "has no identity");
 }
 
-TEST_CASE("choose_svid: of several without a choice none is taken, and all are listed") {
+TEST_CASE("choose_svid: several identities without a choice are an error that lists them") {
   const Result<std::size_t> chosen = choose_svid(several(), {});
   check_fails(chosen, Error::Kind::no_credential,
               "the agent has 4 identities for this process: 'spiffe://example.org/one' (hint "
               "'internal'), 'spiffe://example.org/two' (hint 'external'), "
               "'spiffe://other.org/one', 'spiffe://example.org/one' (hint 'external')\nhint: "
               "choose one with --spiffe-id or --hint");
-  // The trust domain is only a condition: nothing chooses one of its two.
+  // The trust domain is only a condition. It does not choose one of its identities.
   check_fails(choose_svid(several(), {.trust_domain = "example.org"}), Error::Kind::no_credential,
               "the agent has 4 identities");
   check_fails(choose_svid({{.spiffe_id = kOne}, {.spiffe_id = kOne}}, {}),
               Error::Kind::no_credential, "the agent has 2 identities");
 }
 
-// Two entries of one ID: the first's certificate is of one user, the second's of another.
+// The user of each entry's certificate, in the order of the entries.
 CertifiedUserOf users(std::vector<std::optional<CertifiedUser>> all) {
   return [all = std::move(all)](std::size_t place) { return all.at(place); };
 }
 
-TEST_CASE("choose_svid: certificates of one ID and different users are not chosen by their order") {
+TEST_CASE("choose_svid: one ID with certificates of different users needs a hint") {
   const std::vector<SvidCandidate> two = {{.spiffe_id = kOne, .hint = "internal"},
                                           {.spiffe_id = kOne}};
   const std::string list =
@@ -102,7 +102,7 @@ TEST_CASE("choose_svid: certificates of one ID and different users are not chose
   CHECK(*chosen == 0);
 }
 
-TEST_CASE("choose_svid: what cannot be chosen by a hint says that the entries need one") {
+TEST_CASE("choose_svid: without distinct hints the error says that the entries need them") {
   const CertifiedUserOf differ =
       users({CertifiedUser{.name = "a", .groups = {}}, CertifiedUser{.name = "b", .groups = {}}});
   const std::string remedy =
@@ -121,7 +121,7 @@ TEST_CASE("choose_svid: what cannot be chosen by a hint says that the entries ne
               "choose one with --spiffe-id");
 }
 
-TEST_CASE("choose_svid: certificates of one ID, user and groups are one identity: the first") {
+TEST_CASE("choose_svid: of certificates with one ID, user and groups the first is chosen") {
   const std::vector<SvidCandidate> two = {
       {.spiffe_id = kTwo}, {.spiffe_id = kOne}, {.spiffe_id = kOne, .hint = "x"}};
   const CertifiedUser user = {.name = "a", .groups = {"one", "two"}};
@@ -144,7 +144,7 @@ TEST_CASE("choose_svid: certificates of one ID, user and groups are one identity
               Error::Kind::no_credential, "(no hint, no readable certificate)");
 }
 
-TEST_CASE("choose_svid: names of users and groups stay readable, and their list short") {
+TEST_CASE("choose_svid: names of users and groups are printable, and their list is short") {
   CertifiedUser user = {.name = "\x1b[2J\n" + std::string(3000, 'n'), .groups = {}};
   for (int i = 0; i < 1000; ++i) user.groups.push_back(std::to_string(i) + "\x1b");
   const std::vector<SvidCandidate> many(50, {.spiffe_id = kOne});
@@ -160,10 +160,10 @@ TEST_CASE("choose_svid: names of users and groups stay readable, and their list 
   CHECK_FALSE(contains(chosen.error().message, "\x1b"));
   CHECK_FALSE(contains(chosen.error().message, "\n"));
   CHECK(chosen.error().message.size() < 10 * 500);
-  CHECK(asked <= 12);  // two to see that they differ, ten to show
+  CHECK(asked <= 12);  // two to find that they differ, ten for the list
 }
 
-TEST_CASE("choose_svid: the chosen one must be of the trust domain") {
+TEST_CASE("choose_svid: the chosen identity must be in the trust domain") {
   check_chosen(several(), {.spiffe_id = kOther, .trust_domain = "other.org"}, 2);
   check_chosen(several(), {.hint = "external", .trust_domain = "example.org"}, 1);
   for (const std::string domain :
@@ -177,7 +177,7 @@ TEST_CASE("choose_svid: the chosen one must be of the trust domain") {
               Error::Kind::no_credential, "is of another trust domain");
 }
 
-TEST_CASE("choose_svid: what the agent calls an identity is no ID: no credential, one line") {
+TEST_CASE("choose_svid: an invalid ID from the agent is an error of one line") {
   for (const std::string& id :
        {std::string("example.org/one"), std::string("a\nb"), std::string()}) {
     CAPTURE(id);
@@ -188,7 +188,7 @@ TEST_CASE("choose_svid: what the agent calls an identity is no ID: no credential
   }
 }
 
-TEST_CASE("choose_svid: a list of many, with long and strange names, stays readable") {
+TEST_CASE("choose_svid: a list of many long or unprintable names is short and printable") {
   std::vector<SvidCandidate> many(5000, {.spiffe_id = std::string(3000, 'x'), .hint = "\x1b[2J"});
   const Result<std::size_t> chosen = choose_svid(many, {});
   check_fails(chosen, Error::Kind::no_credential, " and 4990 more");

@@ -36,7 +36,7 @@ TEST_CASE("parse_workload_endpoint: a Unix domain socket by its absolute path") 
   }
 }
 
-TEST_CASE("parse_workload_endpoint: an @ behind the first slash belongs to the path") {
+TEST_CASE("parse_workload_endpoint: an @ after the first slash belongs to the path") {
   const Result<WorkloadEndpoint> endpoint = parse_workload_endpoint("unix:///run/a@b.sock");
   REQUIRE(endpoint);
   CHECK(endpoint->path == "/run/a@b.sock");
@@ -163,7 +163,7 @@ TEST_CASE("parse_workload_endpoint: a tcp URI has an address, a port and no more
   }
 }
 
-TEST_CASE("parse_workload_endpoint: a password that somebody wrote is not shown") {
+TEST_CASE("parse_workload_endpoint: a password in the URI is not shown") {
   for (const std::string_view text :
        {"tcp://john:QanaryQ@127.0.0.1:80", "unix://john:QanaryQ@foo/path", "x://u:QanaryQ@h",
         "tcp://john:Qana?QanaryQ@127.0.0.1:80"}) {

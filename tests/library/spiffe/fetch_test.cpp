@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the agent to what is given away.
+// From the agent's reply to the SVID that a plugin gets.
 #include "frame_server.hpp"
 #include "unit/expect.hpp"
 #include "unit/temp_dir.hpp"
@@ -49,7 +49,7 @@ TEST_CASE("fetch_jwt_svid: asks, chooses and checks") {
               "the agent has 2 identities");
 }
 
-TEST_CASE("fetch_jwt_svid: is tried once, where a retry is not worth it") {
+TEST_CASE("fetch_jwt_svid: one attempt if the credential is not needed") {
   const TempDir folder;
   const FrameServer server(grpc::says(grpc::failure(grpc::kPermissionDenied, "no identity issued")),
                            {.path = (folder / "agent.sock").native()});
@@ -116,7 +116,7 @@ class LateClock final : public Clock {
   TimePoint now() const override { return SystemClock().now() + 24h; }
 };
 
-TEST_CASE("fetch: what the agent gives is judged by the given clock") {
+TEST_CASE("fetch: the expiry is checked by the given clock") {
   const TempDir folder;
   WorkloadAgent agent({{.spiffe_id = kOne}});
   const FrameServer server(agent.handler(), {.path = (folder / "agent.sock").native()});

@@ -17,7 +17,7 @@ using namespace test;  // NOLINT(google-build-using-namespace)
 using namespace std::chrono_literals;
 using namespace std::string_literals;
 
-TEST_CASE("parse_grpc_status: decimal digits alone") {
+TEST_CASE("parse_grpc_status: only decimal digits") {
   for (int i = 0; i <= 16; ++i) {
     CAPTURE(i);
     CHECK(parse_grpc_status(std::to_string(i)) == static_cast<GrpcCode>(i));
@@ -36,7 +36,7 @@ TEST_CASE("parse_grpc_status: decimal digits alone") {
   }
 }
 
-TEST_CASE("name_of: as gRPC's libraries print codes") {
+TEST_CASE("name_of: the names that gRPC's libraries print") {
   CHECK(name_of(GrpcCode::ok) == "OK");
   CHECK(name_of(GrpcCode::permission_denied) == "PermissionDenied");
   CHECK(name_of(GrpcCode::unimplemented) == "Unimplemented");
@@ -44,7 +44,7 @@ TEST_CASE("name_of: as gRPC's libraries print codes") {
   CHECK(name_of(GrpcCode::unauthenticated) == "Unauthenticated");
 }
 
-TEST_CASE("decode_grpc_message: escapes where they are some, no control characters, bounded") {
+TEST_CASE("decode_grpc_message: valid escapes, no control characters, a limited length") {
   struct Case {
     std::string text;
     std::string wanted;
@@ -99,7 +99,7 @@ TEST_CASE("code_of_http2_error: as gRPC maps it") {
   }
 }
 
-TEST_CASE("grpc_timeout: eight digits at most, never nothing, never more than there is") {
+TEST_CASE("grpc_timeout: at most eight digits, at least 1n, never rounded up") {
   struct Case {
     Duration left;
     std::string wanted;
@@ -165,7 +165,7 @@ TEST_CASE("GrpcMessageReader: one message, from pieces of any size") {
   }
 }
 
-TEST_CASE("GrpcMessageReader: what follows the message is left") {
+TEST_CASE("GrpcMessageReader: bytes after the message are not read") {
   const std::string reply = grpc_frame("first") + grpc_frame("second") + "x";
   for (std::size_t size = 1; size <= reply.size(); ++size) {
     CAPTURE(size);
@@ -178,7 +178,7 @@ TEST_CASE("GrpcMessageReader: what follows the message is left") {
   CHECK(read(grpc_frame("") + "x", 100).left == "x");
 }
 
-TEST_CASE("GrpcMessageReader: a message that was cut is neither whole nor nothing") {
+TEST_CASE("GrpcMessageReader: a message without its end is reported as cut") {
   const std::string reply = grpc_frame("message");
   for (std::size_t kept = 1; kept < reply.size(); ++kept) {
     CAPTURE(kept);
@@ -192,7 +192,7 @@ TEST_CASE("GrpcMessageReader: a message that was cut is neither whole nor nothin
   CHECK_FALSE(nothing.is_complete);
 }
 
-TEST_CASE("GrpcMessageReader: compressed, with unknown flags, or too large is refused") {
+TEST_CASE("GrpcMessageReader: a compressed or too large message and unknown flags are refused") {
   struct Case {
     std::string reply;
     std::string problem;

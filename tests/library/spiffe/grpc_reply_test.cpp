@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The meaning of a reply, by its header blocks.
+// The result of a reply, by its header blocks.
 #include <execcred/spiffe/grpc.hpp>
 
 #include "unit/expect.hpp"
@@ -74,7 +74,7 @@ TEST_CASE("GrpcReplyReader: a message and its status are an answer") {
   CHECK_FALSE(reply.is_malformed);
 }
 
-TEST_CASE("GrpcReplyReader: a stream's first message is the answer, whatever follows it") {
+TEST_CASE("GrpcReplyReader: a stream's first message is the answer, and the rest is ignored") {
   for (const std::string& more : {std::string(), grpc_frame("second"), std::string("\1junk")}) {
     GrpcReplyReader reader({.takes_first = true, .max_message = 100});
     add(reader, kHead);
@@ -93,7 +93,7 @@ TEST_CASE("GrpcReplyReader: a stream's first message is the answer, whatever fol
   }
 }
 
-TEST_CASE("GrpcReplyReader: a failure may come alone, and its message is decoded") {
+TEST_CASE("GrpcReplyReader: a failure needs no message, and its grpc-message is decoded") {
   for (const bool takes_first : {false, true}) {
     const GrpcReply reply = read(
         [](GrpcReplyReader& reader) {
@@ -112,7 +112,7 @@ TEST_CASE("GrpcReplyReader: a failure may come alone, and its message is decoded
               GrpcCode::unavailable, false, "going away");
 }
 
-TEST_CASE("GrpcReplyReader: a status counts at the end alone, and once") {
+TEST_CASE("GrpcReplyReader: a grpc-status counts only at the end, and may not be repeated") {
   // in an informational block, and in a response that goes on
   check_fails(read([](GrpcReplyReader& reader) {
                 add(reader, {{":status", "103"}, {"grpc-status", "7"}});
@@ -179,7 +179,7 @@ TEST_CASE("GrpcReplyReader: a stream that was reset, or ended without a status")
   check_fails(cut(whole.substr(0, 3), kNoError), GrpcCode::unavailable, false, "was cut");
   check_fails(read([](GrpcReplyReader&) {}), GrpcCode::internal, true, "has no HTTP status");
   check_fails(read([](GrpcReplyReader&) {}, kRefusedStream), GrpcCode::unavailable, false, "7");
-  // a reset behind the trailers changes nothing
+  // a reset after the trailers changes nothing
   const GrpcReply good = read(
       [&whole](GrpcReplyReader& reader) {
         add(reader, kHead);
@@ -190,7 +190,7 @@ TEST_CASE("GrpcReplyReader: a stream that was reset, or ended without a status")
   CHECK(good.code == GrpcCode::ok);
 }
 
-TEST_CASE("GrpcReplyReader: what is no gRPC, by its HTTP status or type") {
+TEST_CASE("GrpcReplyReader: a reply that is not gRPC, by its HTTP status or type") {
   struct Case {
     std::string status;
     GrpcCode code;
@@ -214,7 +214,7 @@ TEST_CASE("GrpcReplyReader: what is no gRPC, by its HTTP status or type") {
               GrpcCode::internal, true, "the reply is no valid HTTP/2: a bad frame");
 }
 
-TEST_CASE("GrpcReplyReader: headers without end are refused") {
+TEST_CASE("GrpcReplyReader: endless headers are refused") {
   check_fails(read([](GrpcReplyReader& reader) {
                 add(reader, kHead);
                 reader.begin_headers();

@@ -15,7 +15,7 @@ using namespace std::string_literals;
 
 std::string filled(std::size_t size) { return std::string(size, 'a'); }
 
-TEST_CASE("SpiffeId: what the standard allows is an ID, and stays as it was written") {
+TEST_CASE("SpiffeId: every ID that the standard allows is accepted unchanged") {
   struct Case {
     std::string text;
     std::string trust_domain;
@@ -47,7 +47,7 @@ TEST_CASE("SpiffeId: what the standard allows is an ID, and stays as it was writ
   }
 }
 
-TEST_CASE("SpiffeId: everything else is refused with the text and what is wrong") {
+TEST_CASE("SpiffeId: all other texts are refused, with the text and the problem") {
   struct Case {
     std::string text;
     std::string problem;
@@ -119,7 +119,7 @@ TEST_CASE("SpiffeId: everything else is refused with the text and what is wrong"
   }
 }
 
-TEST_CASE("SpiffeId: two are equal where their texts are") {
+TEST_CASE("SpiffeId: two IDs are equal if their texts are equal") {
   const Result<SpiffeId> one = SpiffeId::parse("spiffe://td/a");
   CHECK(*one == *SpiffeId::parse("spiffe://td/a"));
   CHECK_FALSE(*one == *SpiffeId::parse("spiffe://td/A"));

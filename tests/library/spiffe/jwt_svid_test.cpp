@@ -71,7 +71,7 @@ std::string with_value(const std::string& name, const std::string& value) {
   return claims + "}";
 }
 
-TEST_CASE("check_jwt_svid: a good one comes back as it is, with its end") {
+TEST_CASE("check_jwt_svid: a valid token is returned unchanged, with its expiry") {
   const Result<JwtSvid> svid = check(jwt(kClaims));
   REQUIRE(svid);
   CHECK(svid->token.reveal() == jwt(kClaims));
@@ -79,7 +79,7 @@ TEST_CASE("check_jwt_svid: a good one comes back as it is, with its end") {
   CHECK((svid->expires_at == kEnd));
 }
 
-TEST_CASE("check_jwt_svid: algorithms of the standard, and no others") {
+TEST_CASE("check_jwt_svid: only the algorithms of the standard") {
   for (const std::string alg :
        {"RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"}) {
     check_taken(jwt(kClaims, R"({"alg":")" + alg + "\"}"));
@@ -122,7 +122,7 @@ TEST_CASE("check_jwt_svid: sub is the ID that the agent names") {
   check_fails(unlike, Error::Kind::no_credential, "but the agent calls it");
 }
 
-TEST_CASE("check_jwt_svid: every audience that was asked for, in a string or an array") {
+TEST_CASE("check_jwt_svid: aud has every requested audience, as a string or an array") {
   check_taken(jwt(with_value("aud", R"("api")")));
   check_taken(jwt(with_value("aud", R"(["api"])")));
   check_taken(jwt(with_value("aud", R"(["x","api"])")));
@@ -146,7 +146,7 @@ TEST_CASE("check_jwt_svid: every audience that was asked for, in a string or an 
   }
 }
 
-TEST_CASE("check_jwt_svid: exp is a number that is to come") {
+TEST_CASE("check_jwt_svid: exp is a number in the future") {
   check_taken(jwt(with_value("exp", "1782905001")));
   check_taken(jwt(with_value("exp", "1782907200.75")));
   check_taken(jwt(with_value("exp", "1.7829072e9")));
@@ -163,7 +163,7 @@ TEST_CASE("check_jwt_svid: exp is a number that is to come") {
   }
 }
 
-TEST_CASE("check_jwt_svid: nbf may be a minute ahead, as clocks differ; iat does not count") {
+TEST_CASE("check_jwt_svid: nbf may be a minute ahead, iat is ignored") {
   for (const std::string nbf : {"1782905000", "1782905060", "0"}) {
     check_taken(jwt(with_claim("nbf", nbf)));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fault of this machine is not reported as the agent's answer.
+// A failure of this machine is not reported as the agent's answer.
 #include "unit/expect.hpp"
 
 #include <execcred/spiffe/grpc.hpp>
@@ -22,7 +22,7 @@ using test::contains;
 
 std::chrono::steady_clock::time_point soon() { return std::chrono::steady_clock::now() + 10s; }
 
-TEST_CASE("connect_to: without descriptors there is no socket, which is this machine's failure") {
+TEST_CASE("connect_to: without a free descriptor the failure is local") {
   rlimit before = {};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
   rlimit none = before;
@@ -35,14 +35,14 @@ TEST_CASE("connect_to: without descriptors there is no socket, which is this mac
   CHECK(socket.error().is_local);
 }
 
-TEST_CASE("connect_to: an agent that is not there is not this machine's failure") {
+TEST_CASE("connect_to: a missing agent is not a local failure") {
   const Result<FileDescriptor> socket =
       connect_to({.text = "unix:///nowhere/agent", .path = "/nowhere/agent"}, soon());
   check_fails(socket, Error::Kind::unavailable, "No such file or directory");
   CHECK_FALSE(socket.error().is_local);
 }
 
-TEST_CASE("call_grpc: a call on the socket that fails here, and a connection that was lost") {
+TEST_CASE("call_grpc: an invalid socket is a local failure, a lost connection is not") {
   const GrpcReply refused = call_grpc(-1, {.method = "/s/m"}, soon());
   CHECK(refused.code == GrpcCode::unavailable);
   CHECK(contains(refused.text, "sending failed: Bad file descriptor"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// X.509-SVIDs as an agent sends them, to be spoilt one part at a time.
+// X.509-SVIDs as an agent sends them, for tests that make one part invalid.
 #pragma once
 
 #include "support/issuer.hpp"
@@ -20,7 +20,7 @@ using Extensions = std::vector<std::pair<std::string, std::string>>;
 // As SPIRE's server makes them.
 Extensions leaf_extensions();
 Extensions authority_extensions();
-// With another value for one extension, or without it where that is empty.
+// With another value for one extension, or without the extension if the value is empty.
 Extensions with(Extensions extensions, const std::string& name, const std::string& value);
 
 // DER.
@@ -28,11 +28,11 @@ std::string make_leaf(EVP_PKEY& key, const Extensions& extensions = leaf_extensi
 std::string make_authority(const std::string& name,
                            const Extensions& extensions = authority_extensions());
 
-// One key and one authority for all tests: making them costs most of the time.
+// One key and one authority for all tests, because making them takes most of the time.
 EVP_PKEY& a_key();
 const std::string& an_authority();
 
-// A good one, but for `certificates`.
+// A valid message with these certificates.
 X509SvidMessage message_with(const std::string& certificates);
 
 }  // namespace execcred::test

@@ -30,7 +30,7 @@ void check_refused(const std::string& response, const std::string& problem) {
   check_fails(decode_x509_svid_response(response), Error::Kind::no_credential, problem);
 }
 
-TEST_CASE("encode_jwt_svid_request: the audiences, and the ID where one is asked for") {
+TEST_CASE("encode_jwt_svid_request: the audiences, and the ID if one is requested") {
   const JwtSvidRequestWire all = read_jwt_svid_request(encode_jwt_svid_request({"a", "b"}, ""));
   CHECK_FALSE(all.is_malformed);
   CHECK(all.audiences == std::vector<std::string>{"a", "b"});
@@ -75,7 +75,7 @@ TEST_CASE("decode_x509_svid_response: every SVID with its fields, in order") {
   CHECK(svids->back().hint.empty());
 }
 
-TEST_CASE("decode: unknown fields are passed over, in any place, of any type") {
+TEST_CASE("decode: unknown fields are skipped, in any place and of any type") {
   const std::string unknown = wire_field(99, "x") + wire_number(100, 5) +
                               "\xa9\x06\1\2\3\4\5\6\7\x08"s + "\xad\x06\1\2\3\4"s;
   for (const std::string& response :
@@ -91,7 +91,7 @@ TEST_CASE("decode: unknown fields are passed over, in any place, of any type") {
   CHECK(decode_x509_svid_response(wire_field(1, unknown + kGoodX509 + unknown)));
 }
 
-TEST_CASE("decode: of a field that comes twice, the last counts") {
+TEST_CASE("decode: the last value of a repeated field counts") {
   const std::vector<JwtSvidMessage> svids =
       must_decode(wire_field(1, kGoodJwt + wire_field(2, "later")));
   REQUIRE(svids.size() == 1);
@@ -100,7 +100,7 @@ TEST_CASE("decode: of a field that comes twice, the last counts") {
                 "an SVID in the agent's answer has no '");
 }
 
-TEST_CASE("decode: a field of another wire type is not that field") {
+TEST_CASE("decode: a field of a wrong wire type is ignored") {
   const std::string id = wire_field(1, "spiffe://td/a");
   check_fails(decode_jwt_svid_response(wire_field(1, wire_number(1, 5) + wire_field(2, "t"))),
               Error::Kind::no_credential, "has no 'spiffe_id'");
@@ -142,7 +142,7 @@ TEST_CASE("decode: a mandatory field that is missing or empty is an error that n
   CHECK(decode_x509_svid_response(wire_field(1, kGoodX509)));
 }
 
-TEST_CASE("decode: no SVID, or more than anybody has") {
+TEST_CASE("decode: no SVID, or more than 1000, is refused") {
   check_refused("", "the agent's answer holds no SVID");
   check_refused(wire_field(2, "x"), "the agent's answer holds no SVID");
   const auto many = [](std::size_t count) {
@@ -157,7 +157,7 @@ TEST_CASE("decode: no SVID, or more than anybody has") {
   }
 }
 
-TEST_CASE("decode: what is no Protocol Buffers message is refused, never half read") {
+TEST_CASE("decode: an invalid Protocol Buffers message is refused, never read in part") {
   const std::string good = wire_field(1, kGoodX509);
   for (std::size_t kept = 1; kept < good.size(); ++kept) {
     CAPTURE(kept);
@@ -176,8 +176,8 @@ TEST_CASE("decode: what is no Protocol Buffers message is refused, never half re
            "\x0b"s,                                              // a group
            "\x0e\x00"s,                                          // wire type 6
            "\x0f\x00"s,                                          // wire type 7
-           "\x11\x01"s,                                          // eight bytes that are one
-           "\x15\x01"s,                                          // four
+           "\x11\x01"s,                                          // eight bytes, only one sent
+           "\x15\x01"s,                                          // four bytes, only one sent
            "\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s,  // a number of eleven bytes
            "<html>"s,
        }) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of an X.509-SVID's message: DER with nothing behind it, and a key that belongs to it.
+// The parts of an X.509-SVID's message: DER without trailing bytes, and the leaf's own key.
 #include "svid.hpp"
 #include "unit/expect.hpp"
 
@@ -36,7 +36,7 @@ Result<X509Svid> check_bundle(const std::string& bundle) {
   return check_x509_svid(message, noon());
 }
 
-// Nothing of a key in an error, as PEM or as bytes.
+// The error shows no part of the key, neither as PEM nor as bytes.
 void check_hides(const Error& error, const std::string& key) {
   const std::string told = full_text(error);
   CHECK_FALSE(contains(told, "-----BEGIN"));
@@ -44,7 +44,7 @@ void check_hides(const Error& error, const std::string& key) {
   if (key.size() > 60) CHECK_FALSE(contains(told, key.substr(key.size() / 2, 8)));
 }
 
-TEST_CASE("check_x509_svid: the leaf first, then the others in the order in which they came") {
+TEST_CASE("check_x509_svid: the leaf is the first, and the others keep their order") {
   const std::string leaf = make_leaf(a_key());
   const std::string one = make_authority("one");
   const std::string two = make_authority("two");
@@ -63,7 +63,7 @@ TEST_CASE("check_x509_svid: the leaf first, then the others in the order in whic
               "the X.509-SVID's certificate 'CN=one,O=SPIRE' is a CA certificate");
 }
 
-TEST_CASE("check_x509_svid: keys of every sort, given out as PKCS#8 in PEM") {
+TEST_CASE("check_x509_svid: keys of every type are returned as PKCS#8 in PEM") {
   std::vector<KeyPtr> keys;
   keys.push_back(make_rsa_key());
   keys.push_back(make_ec_key());
@@ -81,7 +81,7 @@ TEST_CASE("check_x509_svid: keys of every sort, given out as PKCS#8 in PEM") {
   }
 }
 
-TEST_CASE("check_x509_svid: a key in another form, cut, or with something behind it is refused") {
+TEST_CASE("check_x509_svid: a key in another form, cut or with trailing bytes is refused") {
   std::vector<KeyPtr> keys;
   keys.push_back(make_rsa_key());
   keys.push_back(make_ec_key());
@@ -101,7 +101,7 @@ TEST_CASE("check_x509_svid: a key in another form, cut, or with something behind
   }
 }
 
-TEST_CASE("check_x509_svid: the key belongs to the leaf, not only to its issuer") {
+TEST_CASE("check_x509_svid: the key must belong to the leaf, not to its issuer") {
   std::vector<KeyPtr> others;
   others.push_back(make_rsa_key());
   others.push_back(make_ec_key());
@@ -122,7 +122,7 @@ TEST_CASE("check_x509_svid: the key belongs to the leaf, not only to its issuer"
               Error::Kind::no_credential, "does not belong to its certificate");
 }
 
-TEST_CASE("check_x509_svid: certificates with something between, behind or in place of them") {
+TEST_CASE("check_x509_svid: bytes between, after or instead of certificates are refused") {
   const std::string leaf = make_leaf(a_key());
   const std::string& authority = an_authority();
   struct Case {
@@ -153,7 +153,7 @@ TEST_CASE("check_x509_svid: certificates with something between, behind or in pl
   }
 }
 
-TEST_CASE("check_x509_svid: the bundle is certificates, at least one, and nothing else") {
+TEST_CASE("check_x509_svid: the bundle has at least one certificate and no other bytes") {
   const std::string& authority = an_authority();
   CHECK(check_bundle(authority));
   CHECK(check_bundle(authority + make_authority("next")));
@@ -167,7 +167,7 @@ TEST_CASE("check_x509_svid: the bundle is certificates, at least one, and nothin
   check_fails(check_bundle(""), Error::Kind::no_credential, "the X.509-SVID's bundle is empty");
 }
 
-TEST_CASE("check_x509_svid: not endlessly many certificates") {
+TEST_CASE("check_x509_svid: the number of certificates is limited") {
   const std::string leaf = make_leaf(a_key());
   const auto many = [](std::size_t count) {
     std::string der;

@@ -29,7 +29,7 @@ void check_taken(const Result<X509Svid>& svid) {
   if (!svid) FAIL_CHECK(full_text(svid.error()));
 }
 
-// With the leaf's name, the agent's name for it, and a remedy.
+// The error has the leaf's name, the agent's name for it, and a hint.
 void check_refused(const Result<X509Svid>& svid, const std::string& problem) {
   check_fails(svid, Error::Kind::no_credential,
               "the X.509-SVID's certificate 'CN=workload,O=SPIRE' " + problem);
@@ -39,7 +39,7 @@ void check_refused(const Result<X509Svid>& svid, const std::string& problem) {
   CHECK_FALSE(svid.error().is_transient);
 }
 
-TEST_CASE("check_x509_svid: a good one comes back with its ID, name and times") {
+TEST_CASE("check_x509_svid: a valid one is returned with its ID, name and times") {
   const std::string leaf = make_leaf(a_key());
   const Result<X509Svid> svid = check(leaf);
   if (!svid) FAIL(full_text(svid.error()));
@@ -50,7 +50,7 @@ TEST_CASE("check_x509_svid: a good one comes back with its ID, name and times") 
   CHECK((svid->pair.not_after == TimePoint(1'798'761'600s)));
 }
 
-TEST_CASE("check_x509_svid: a CA is no leaf") {
+TEST_CASE("check_x509_svid: a CA certificate is refused as the leaf") {
   for (const std::string value : {"critical,CA:TRUE", "CA:TRUE", "CA:TRUE,pathlen:0"}) {
     check_refused(check_leaf("basicConstraints", value), "is a CA certificate");
   }
@@ -63,7 +63,7 @@ TEST_CASE("check_x509_svid: a CA is no leaf") {
                 "has a malformed extension basicConstraints");
 }
 
-TEST_CASE("check_x509_svid: exactly one URI, the ID by which the agent calls it") {
+TEST_CASE("check_x509_svid: the leaf has exactly one URI, the ID that the agent names") {
   const std::string uri = "URI:" + std::string(kId);
   for (const std::string& names :
        {uri, uri + ",DNS:a.example.org,DNS:b.example.org", "DNS:x," + uri,
@@ -93,7 +93,7 @@ TEST_CASE("check_x509_svid: exactly one URI, the ID by which the agent calls it"
                 "has a malformed extension subjectAltName");
 }
 
-TEST_CASE("check_x509_svid: the URI must be a SPIFFE ID, whatever the agent calls it") {
+TEST_CASE("check_x509_svid: the URI must be a SPIFFE ID, even if the agent names it") {
   for (const std::string uri :
        {"https://example.org/controller", "spiffe://example.org/controller/",
         "SPIFFE://example.org/controller", "spiffe://example.org/a%62"}) {
@@ -111,7 +111,7 @@ TEST_CASE("check_x509_svid: the URI must be a SPIFFE ID, whatever the agent call
   check_fails(check_x509_svid(message, noon()), Error::Kind::no_credential, "is of no SPIFFE ID");
 }
 
-TEST_CASE("check_x509_svid: the leaf's key usage is to sign, and not to sign certificates") {
+TEST_CASE("check_x509_svid: the leaf's key usage has digitalSignature, and no use of a CA") {
   for (const std::string usage : {"digitalSignature", "critical,digitalSignature",
                                   "digitalSignature,keyEncipherment,keyAgreement"}) {
     check_taken(check_leaf("keyUsage", usage));
@@ -129,7 +129,7 @@ TEST_CASE("check_x509_svid: the leaf's key usage is to sign, and not to sign cer
   check_refused(check(make_leaf(a_key(), twice)), "has a malformed extension keyUsage");
 }
 
-TEST_CASE("check_x509_svid: the leaf is for clients, by no extended key usage or by clientAuth") {
+TEST_CASE("check_x509_svid: the leaf's extended key usage is absent, or allows clients") {
   for (const std::string usage :
        {"", "clientAuth", "serverAuth,clientAuth", "anyExtendedKeyUsage"}) {
     check_taken(check_leaf("extendedKeyUsage", usage));
@@ -140,7 +140,7 @@ TEST_CASE("check_x509_svid: the leaf is for clients, by no extended key usage or
   check_refused(check_leaf("extendedKeyUsage", "DER:3000"), "is not for clients");
 }
 
-TEST_CASE("check_x509_svid: now is within the leaf's validity, begun at most a minute ahead") {
+TEST_CASE("check_x509_svid: the leaf is valid now, or begins at most a minute ahead") {
   const std::string leaf = make_leaf(a_key());
   const TimePoint begin(1'767'225'600s);
   const TimePoint end(1'798'761'600s);
@@ -151,7 +151,7 @@ TEST_CASE("check_x509_svid: now is within the leaf's validity, begun at most a m
   check_refused(check(leaf, begin - 61s), "is not valid yet: it begins at 2026-01-01T00:00:00Z");
 }
 
-TEST_CASE("check_x509_svid: times that are none are no times of any sort") {
+TEST_CASE("check_x509_svid: a malformed time is refused") {
   for (const std::string time : {"20260101000000Z", "20270101000000Z"}) {
     std::string leaf = make_leaf(a_key());
     const std::size_t at = leaf.find(time);
@@ -161,7 +161,7 @@ TEST_CASE("check_x509_svid: times that are none are no times of any sort") {
   }
 }
 
-TEST_CASE("check_x509_svid: the others are CAs that sign certificates; their times are not ours") {
+TEST_CASE("check_x509_svid: the others are CAs with keyCertSign, their times are not checked") {
   const std::string leaf = make_leaf(a_key());
   struct Case {
     std::string extension;
@@ -195,7 +195,7 @@ TEST_CASE("check_x509_svid: the others are CAs that sign certificates; their tim
   const std::string old = der_of(*make_certificate(
       a_key(), {.extensions = authority_extensions(), .not_after = "20260201000000Z"}));
   check_taken(check(leaf + old));
-  // a leaf twice is no chain
+  // the leaf twice is not a chain
   check_fails(check(leaf + leaf), Error::Kind::no_credential, "intermediate certificate");
 }
 
@@ -217,7 +217,7 @@ std::string name_of(const std::vector<std::pair<int, std::string>>& names) {
   return svid->common_name;
 }
 
-TEST_CASE("check_x509_svid: the common name is UTF-8, the last one, or empty") {
+TEST_CASE("check_x509_svid: the common name is the last one, as UTF-8, or empty") {
   CHECK(name_of({}).empty());
   CHECK(name_of({{V_ASN1_UTF8STRING, ""}}).empty());
   CHECK(name_of({{V_ASN1_UTF8STRING, "controller"}}) == "controller");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms in which certificates and keys come.
+// The encodings of certificates and keys.
 #include "support/issuer.hpp"
 #include "unit/expect.hpp"
 
@@ -46,7 +46,7 @@ std::string without_last_newline(std::string text) {
   return text;
 }
 
-TEST_CASE("check_client_certificate: a PEM pair comes out byte for byte") {
+TEST_CASE("check_client_certificate: a PEM pair is returned unchanged") {
   const KeyPtr key = make_ec_key();
   const std::string chain = pem_of(*make_certificate(*key));
   for (const std::string& pem : {pkcs8_pem(*key), traditional_pem(*key)}) {
@@ -66,13 +66,13 @@ TEST_CASE("check_client_certificate: RSA, other curves and Ed25519") {
   for (const KeyPtr& key : keys) {
     const std::string chain = pem_of(*make_certificate(*key));
     CHECK(must_check(chain, pkcs8_pem(*key)).private_key.reveal() == pkcs8_pem(*key));
-    if (EVP_PKEY_get_id(key.get()) == EVP_PKEY_ED25519) continue;  // has no form of its own
+    if (EVP_PKEY_get_id(key.get()) == EVP_PKEY_ED25519) continue;  // has no traditional form
     CHECK(must_check(chain, traditional_pem(*key)).private_key.reveal() == traditional_pem(*key));
   }
   CHECK(traditional_pem(*keys[0]).starts_with("-----BEGIN RSA PRIVATE KEY-----\n"));
 }
 
-TEST_CASE("check_client_certificate: equal content gives equal bytes, however it is wrapped") {
+TEST_CASE("check_client_certificate: equal content in any encoding gives equal bytes") {
   const KeyPtr key = make_ec_key();
   const CertificatePtr certificate = make_certificate(*key);
   const std::string chain = pem_of(*certificate);
@@ -98,7 +98,7 @@ TEST_CASE("check_client_certificate: equal content gives equal bytes, however it
   CHECK(must_check(chain, pkcs8_der(*key)).private_key.reveal() == pkcs8_pem(*key));
 }
 
-TEST_CASE("check_client_certificate: a key is labelled as what it is") {
+TEST_CASE("check_client_certificate: a wrong label of a key is corrected") {
   const auto relabelled = [](std::string pem, const std::string& from, const std::string& to) {
     for (std::size_t at = pem.find(from); at != std::string::npos;
          at = pem.find(from, at + to.size())) {
@@ -114,7 +114,7 @@ TEST_CASE("check_client_certificate: a key is labelled as what it is") {
   CHECK(must_check(chain, relabelled(old, "RSA PRIVATE", "PRIVATE")).private_key.reveal() == old);
 }
 
-TEST_CASE("check_client_certificate: an encrypted key is refused with what to do") {
+TEST_CASE("check_client_certificate: an encrypted key is refused with a hint") {
   const KeyPtr key = make_rsa_key();
   const std::string chain = pem_of(*make_certificate(*key));
   CHECK(contains(encrypted_traditional_pem(*key), "Proc-Type: 4,ENCRYPTED"));
@@ -127,7 +127,7 @@ TEST_CASE("check_client_certificate: an encrypted key is refused with what to do
   }
 }
 
-TEST_CASE("check_client_certificate: exactly one key") {
+TEST_CASE("check_client_certificate: a missing certificate, and no key or several keys") {
   const KeyPtr key = make_ec_key();
   const std::string chain = pem_of(*make_certificate(*key));
   const std::string pem = pkcs8_pem(*key);
@@ -150,7 +150,7 @@ TEST_CASE("check_client_certificate: exactly one key") {
                 "the certificate is missing: there is PEM, but of 'PUBLIC KEY'");
 }
 
-TEST_CASE("check_client_certificate: DER with something behind it, or cut, is malformed") {
+TEST_CASE("check_client_certificate: DER that is cut or has trailing bytes is malformed") {
   const KeyPtr key = make_ec_key();
   const CertificatePtr certificate = make_certificate(*key);
   const std::string chain = pem_of(*certificate);
@@ -207,7 +207,7 @@ TEST_CASE("check_client_certificate: malformed PEM is refused, not skipped") {
   }
 }
 
-TEST_CASE("check_client_certificate: at most 1 MiB each") {
+TEST_CASE("check_client_certificate: the certificate and the key have at most 1 MiB each") {
   const KeyPtr key = make_ec_key();
   const std::string chain = pem_of(*make_certificate(*key));
   const std::string pem = pkcs8_pem(*key);
@@ -218,7 +218,7 @@ TEST_CASE("check_client_certificate: at most 1 MiB each") {
   check_refused(chain, pem + std::string(kMiB, '\n'), "the private key is larger than 1 MiB");
 }
 
-TEST_CASE("check_client_certificate: its output is what OpenSSL reads") {
+TEST_CASE("check_client_certificate: OpenSSL reads its output") {
   const KeyPtr key = make_rsa_key();
   const CertificatePtr certificate = make_certificate(*key);
   const ClientCertificate checked = must_check(der_of(*certificate), traditional_der(*key));

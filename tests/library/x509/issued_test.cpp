@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Certificate requests, and what is issued for them.
+// Certificate requests, and the certificates that are issued for them.
 #include "support/issuer.hpp"
 #include "unit/expect.hpp"
 
@@ -40,7 +40,7 @@ Result<ClientCertificate> check(const std::string& chain, EVP_PKEY& key,
   return check_issued_certificate(chain, SecretString(pkcs8_pem(key)), subject, noon());
 }
 
-TEST_CASE("make_certificate_request: a key of each type, and a request that it has signed") {
+TEST_CASE("make_certificate_request: a key of each type, and a request signed with it") {
   struct Case {
     KeyType type;
     std::string name;
@@ -68,7 +68,7 @@ TEST_CASE("make_certificate_request: a key of each type, and a request that it h
   }
 }
 
-TEST_CASE("check_issued_certificate: what was asked for, with the chain above it") {
+TEST_CASE("check_issued_certificate: the requested certificate, alone or with its chain") {
   const KeyPtr root = make_ec_key();
   const KeyPtr middle = make_rsa_key();
   const KeyPtr key = make_ed25519_key();
@@ -83,7 +83,7 @@ TEST_CASE("check_issued_certificate: what was asked for, with the chain above it
   }
 }
 
-TEST_CASE("check_issued_certificate: another key, subject, use or signer, and too many") {
+TEST_CASE("check_issued_certificate: a wrong key, subject, use, signer or length is refused") {
   const KeyPtr key = make_ec_key();
   const KeyPtr other = make_ec_key();
   const auto fails = [&](const std::string& chain, std::string_view part,
@@ -98,7 +98,7 @@ TEST_CASE("check_issued_certificate: another key, subject, use or signer, and to
   fails("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "is malformed");
   fails(std::string(1024 * 1024 + 1, 'x'), "is larger than 1 MiB");
   fails(pem_of(*make_certificate(*other, good)), "is of another key than the request");
-  // Not the leaf first.
+  // The leaf is not the first.
   fails(authority + leaf, "is of another key than the request");
   fails(leaf, "has another subject", {.common_name = "bob", .organizations = {"fleet"}});
   fails(leaf, "has another subject", {.common_name = "alice"});

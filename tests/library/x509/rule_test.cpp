@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client certificate must be.
+// The rules for a client certificate.
 #include "support/issuer.hpp"
 #include "unit/expect.hpp"
 
@@ -48,7 +48,7 @@ TEST_CASE("check_client_certificate: the key's certificate comes first, the othe
     if (!checked) FAIL(full_text(checked.error()));
     CHECK(checked->chain == wanted);
   }
-  // a duplicate of another one is the sender's to explain
+  // a duplicate of another certificate is not removed
   CHECK(check_client_certificate(root + root + leaf, pem, noon())->chain == leaf + root + root);
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("check_client_certificate: of two certificates for one key, the first 
   CHECK(check_client_certificate(one + two, pem, noon())->chain == one + two);
 }
 
-TEST_CASE("check_client_certificate: a key of another certificate is refused, and may pass soon") {
+TEST_CASE("check_client_certificate: a key of another certificate is a transient error") {
   std::vector<KeyPtr> others;
   others.push_back(make_ec_key());
   others.push_back(make_ec_key("P-384"));
@@ -80,7 +80,7 @@ TEST_CASE("check_client_certificate: a key of another certificate is refused, an
   CHECK_FALSE(expired.error().is_transient);
 }
 
-TEST_CASE("check_client_certificate: a CA's own certificate never leaves") {
+TEST_CASE("check_client_certificate: a CA certificate is refused") {
   for (const std::string value : {"critical,CA:TRUE", "CA:TRUE", "CA:TRUE,pathlen:0"}) {
     check_fails(check({.common_name = "kubernetes", .extensions = {{"basicConstraints", value}}}),
                 Error::Kind::no_credential,
@@ -92,7 +92,7 @@ TEST_CASE("check_client_certificate: a CA's own certificate never leaves") {
       Error::Kind::no_credential, "has a malformed extension basicConstraints");
 }
 
-TEST_CASE("check_client_certificate: an extended key usage must hold clientAuth") {
+TEST_CASE("check_client_certificate: an extended key usage must contain clientAuth") {
   struct Case {
     std::string usage;
     std::string shown;
@@ -124,7 +124,7 @@ TEST_CASE("check_client_certificate: an extended key usage must hold clientAuth"
   CHECK(checked.error().message.size() < 400);
 }
 
-TEST_CASE("check_client_certificate: the leaf's times, and the end itself is too late") {
+TEST_CASE("check_client_certificate: the leaf's times, it has expired at its end") {
   const Wish wish{.not_before = "20260601000000Z", .not_after = "20260801000000Z"};
   const Result<ClientCertificate> checked = check(wish);
   REQUIRE(checked);
@@ -138,7 +138,7 @@ TEST_CASE("check_client_certificate: the leaf's times, and the end itself is too
   check_fails(check(wish, at(2036, 8, 1)), Error::Kind::no_credential, "has expired");
 }
 
-TEST_CASE("check_client_certificate: not valid yet, beyond what clocks differ by") {
+TEST_CASE("check_client_certificate: a start more than a minute ahead is not valid yet") {
   const Wish wish{.not_before = "20260601000000Z", .not_after = "20260801000000Z"};
   check_passes(wish, at(2026, 6, 1));
   check_passes(wish, at(2026, 6, 1) - 60s);
@@ -148,7 +148,7 @@ TEST_CASE("check_client_certificate: not valid yet, beyond what clocks differ by
   check_fails(check(wish, at(1990, 1, 1)), Error::Kind::no_credential, "is not valid yet");
 }
 
-TEST_CASE("check_client_certificate: an end that no TimePoint can hold is the last it can") {
+TEST_CASE("check_client_certificate: times beyond the range of a TimePoint are limited to it") {
   const Result<ClientCertificate> checked =
       check({.not_before = "10000101000000Z", .not_after = "99991231235959Z"});
   REQUIRE(checked);
@@ -160,7 +160,7 @@ TEST_CASE("check_client_certificate: an end that no TimePoint can hold is the la
               Error::Kind::no_credential, "ended at 1200-01-01T00:00:00Z");
 }
 
-TEST_CASE("check_client_certificate: only the leaf's rules count, not its issuers'") {
+TEST_CASE("check_client_certificate: the rules apply to the leaf, not to its issuers") {
   const KeyPtr root_key = make_ec_key();
   const KeyPtr key = make_ec_key();
   const std::string old_root = pem_of(*make_certificate(

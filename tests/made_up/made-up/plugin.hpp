@@ -5,7 +5,7 @@
 
 namespace execcred::made_up {
 
-// execcred-made-up, which no release has: what a plugin is when it is new (made_up_test.py).
+// execcred-made-up, an example of a new plugin, for made_up_test.py. No release has it.
 PluginDefinition plugin();
 
 }  // namespace execcred::made_up

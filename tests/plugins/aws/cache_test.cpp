@@ -15,7 +15,7 @@ namespace {
 
 const Texts kRoleFlag = {std::string("--role-arn=") + kRole};
 
-// A fleet; a sanitizer makes each run as slow as ten.
+// The number of clusters: fewer with a sanitizer, which makes each run about ten times slower.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int kFleet = 50;
 #else
@@ -26,7 +26,7 @@ std::string key_of(const Rig& rig, const Outcome& outcome) { return rig.verdict(
 
 }  // namespace
 
-TEST_CASE("cache: one session of a role for a thousand clusters, each token signed anew") {
+TEST_CASE("cache: 1000 clusters share one session of a role, and each token is signed anew") {
   const Rig rig;
   std::set<std::string> tokens;
   for (int i = 0; i < kFleet; ++i) {
@@ -49,7 +49,7 @@ TEST_CASE("cache: 20 processes at once make one call") {
   CHECK(rig.sts.calls() == 1);
 }
 
-TEST_CASE("cache: --no-cache asks each time, and keeps nothing") {
+TEST_CASE("cache: --no-cache calls STS in each run, and no cache directory is made") {
   const Rig rig;
   for (int i = 0; i < 2; ++i) {
     CHECK(rig.problem(
@@ -71,7 +71,7 @@ TEST_CASE("cache: a damaged entry is a miss, and is repaired") {
   CHECK(rig.sts.calls() == 2);
 }
 
-TEST_CASE("cache: without a safe directory STS is asked, and nothing is said") {
+TEST_CASE("cache: with an unsafe directory each run calls STS, and no message is printed") {
   const Rig rig;
   std::filesystem::create_directory(rig.cache_path);
   std::filesystem::permissions(rig.cache_path, std::filesystem::perms::all);
@@ -82,14 +82,14 @@ TEST_CASE("cache: without a safe directory STS is asked, and nothing is said") {
 TEST_CASE("cache: a session that is still good is used while STS is down") {
   Rig rig;
   rig.sts.lifetime = 900;
-  // At once in its refresh window.
+  // The session is in its refresh window from the start.
   const Texts arguments = kRoleFlag + Texts{"--refresh-before=14m"};
   CHECK(rig.problem(rig.run({.arguments = arguments})) == "");
   rig.sts.answer("", 503);
   CHECK(rig.problem(rig.run({.arguments = arguments})) == "");
 }
 
-TEST_CASE("cache: each input that decides whose session it is, changed alone, is another key") {
+TEST_CASE("cache: each input of a session's identity, changed alone, selects another entry") {
   Rig rig;
   const std::string token = new_secret();
   rig.sts.know("AKIATWO", rig.secret);
@@ -141,14 +141,14 @@ TEST_CASE("cache: each input that decides whose session it is, changed alone, is
     CHECK(key_of(rig, rig.run(asks[i])) == first[i]);
   }
   CHECK(rig.sts.calls() == calls);
-  // Another secret of the same key id is another key, too: STS refuses it.
+  // Another secret access key with the same ID selects another entry too; STS refuses that key.
   CHECK_FAILURE(
       rig.run({.arguments = kRoleFlag, .variables = {"AWS_SECRET_ACCESS_KEY=" + other_secret}}), 1,
       "answered with the error 'SignatureDoesNotMatch'");
   CHECK(rig.sts.calls() == calls + 1);
 }
 
-TEST_CASE("cache: no key, name or failure in it holds a secret, and only entries do") {
+TEST_CASE("cache: no file in it holds the credentials that a session was requested with") {
   Rig rig;
   rig.sts.know("ASIA1", rig.secret, "t0ken-of-the-session");
   CHECK(rig.problem(rig.run({.arguments = kRoleFlag + Texts{"--external-id=ext3rnal-s3cret"},
@@ -167,7 +167,7 @@ TEST_CASE("cache: no key, name or failure in it holds a secret, and only entries
   CHECK(entries == 2);
 }
 
-TEST_CASE("peer defect 2: a token claimed for longer than its session lives, here never") {
+TEST_CASE("peer defect 2: a token's claimed end is never after the end of its session") {
   for (const int lifetime : {60, 300, 700, 900}) {
     CAPTURE(lifetime);
     Rig rig;
@@ -177,18 +177,18 @@ TEST_CASE("peer defect 2: a token claimed for longer than its session lives, her
     const std::int64_t most = std::min<std::int64_t>(840, claim_for(lifetime));
     CHECK(claimed_seconds(outcome) <= most);
     CHECK(claimed_seconds(outcome) >= most - 10);
-    // Nor by a run that finds the session in the cache.
+    // The same holds for a run that finds the session in the cache.
     CHECK(claimed_seconds(rig.run({.arguments = kRoleFlag})) <= most);
   }
 }
 
-TEST_CASE("peer defect 3: a role assumed by each run (aws-iam-authenticator), here by one") {
+TEST_CASE("peer defect 3: five runs assume the role once (aws-iam-authenticator: once per run)") {
   const Rig rig;
   for (int i = 0; i < 5; ++i) CHECK(rig.problem(rig.run({.arguments = kRoleFlag})) == "");
   CHECK(rig.sts.calls() == 1);
 }
 
-TEST_CASE("peer defect 9: AWS_ROLE_ARN changed, and the first role's session served, here never") {
+TEST_CASE("peer defect 9: after a change of AWS_ROLE_ARN the new role's session is used") {
   Rig rig;
   const auto of = [&](const std::string& role) {
     return key_of(rig, rig.run({.variables = web_identity_of(rig, role), .has_keys = false}));
@@ -212,7 +212,7 @@ TEST_CASE("peer defect 9: a v1 client is answered in v1, and a v1beta1 client in
   CHECK(rig.sts.calls() == 1);
 }
 
-TEST_CASE("peer defect 9: the cluster's id is not part of what is kept (gke-auth-plugin's -i)") {
+TEST_CASE("peer defect 9: one cached session serves clusters with two IDs (gke-auth-plugin's -i)") {
   const Rig rig;
   CHECK(rig.problem(rig.run({.cluster = "one", .arguments = kRoleFlag}), "one") == "");
   CHECK(rig.problem(rig.run({.cluster = "two", .arguments = kRoleFlag}), "two") == "");

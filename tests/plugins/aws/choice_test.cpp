@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roles of a ClusterProfile's choice: only those that the mapping allows.
+// A ClusterProfile may choose a role, but only one that the mapping allows.
 #include "rig.hpp"
 #include "support/choice_escapes.hpp"
 
@@ -18,7 +18,7 @@ std::string choosing(const std::string& role) {
 
 }  // namespace
 
-TEST_CASE("choice: a field or an argument names the role, which keys assume") {
+TEST_CASE("choice: a field or an argument names the role, and it is assumed with the keys") {
   Rig rig;
   for (const Ask& ask :
        {Ask{.arguments = {kAllowed, "--session-name=fleet", "--external-id=hub"},
@@ -33,7 +33,7 @@ TEST_CASE("choice: a field or an argument names the role, which keys assume") {
   CHECK(rig.sts.calls() == 2);
 }
 
-TEST_CASE("choice: with a web identity it takes the place of AWS_ROLE_ARN, in one call") {
+TEST_CASE("choice: with a web identity it replaces AWS_ROLE_ARN, and STS is called once") {
   Rig rig;
   const Texts file = {"AWS_WEB_IDENTITY_TOKEN_FILE=" + rig.web_identity_path};
   for (const Texts& role : {Texts{}, Texts{std::string("AWS_ROLE_ARN=") + kRole},
@@ -48,14 +48,14 @@ TEST_CASE("choice: with a web identity it takes the place of AWS_ROLE_ARN, in on
     CHECK(rig.sts.last("/").field("RoleArn") == kFleet);
   }
   CHECK(rig.sts.last("/").field("RoleSessionName") == "ambient");
-  // Without a choice the ambient one counts.
+  // Without a choice AWS_ROLE_ARN applies.
   CHECK(rig.problem(rig.run_cold(
             {.arguments = {kAllowed}, .variables = web_identity_of(rig), .has_keys = false})) ==
         "");
   CHECK(rig.sts.last("/").field("RoleArn") == kRole);
 }
 
-TEST_CASE("choice: the options of the chosen role count for a web identity's call too") {
+TEST_CASE("choice: --session-name applies to a web identity's call, --external-id is an error") {
   Rig rig;
   const auto with = [&](const std::string& option) {
     return rig.run_cold({.arguments = {kAllowed, option},
@@ -68,7 +68,7 @@ TEST_CASE("choice: the options of the chosen role count for a web identity's cal
   CHECK_REFUSAL(with("--external-id=hub"), 2, "--external-id has no use");
 }
 
-TEST_CASE("choice: a profile's chain of roles comes first, and the choice is assumed at its end") {
+TEST_CASE("choice: the profile's chain of roles is assumed first, and the chosen role last") {
   Rig rig;
   rig.set_config("[default]\nrole_arn = " + std::string(kOtherRole) +
                  "\nsource_profile = base\n[profile base]\nrole_arn = " + std::string(kRole) +
@@ -80,7 +80,7 @@ TEST_CASE("choice: a profile's chain of roles comes first, and the choice is ass
   CHECK(roles == Texts{kRole, kOtherRole, kFleet});
 }
 
-TEST_CASE("choice: without a pattern 2, with none that matches 1, and nobody is asked") {
+TEST_CASE("choice: without a pattern it exits with 2, without a match with 1, and calls no STS") {
   Rig rig;
   CHECK_REFUSAL(rig.run({.config = choosing(kFleet)}), 2, "there is no --allow-role");
   CHECK_REFUSAL(rig.run({.arguments = {"--from-profile", "--role-arn=" + kFleet}}), 2,
@@ -101,7 +101,7 @@ TEST_CASE("choice: without a pattern 2, with none that matches 1, and nobody is 
   CHECK(rig.sts.connections() == 0);
 }
 
-TEST_CASE("choice: one that differs from the mapping's own role is refused, the same is none") {
+TEST_CASE("choice: a role other than the mapping's own is refused, the same role is accepted") {
   Rig rig;
   const std::string own = std::string("--role-arn=") + kRole;
   for (const Ask& ask :
@@ -116,7 +116,7 @@ TEST_CASE("choice: one that differs from the mapping's own role is refused, the 
   CHECK(rig.sts.connections() == 0);
   CHECK(rig.problem(rig.run({.arguments = {own}, .config = choosing(kRole)})) == "");
   CHECK(rig.problem(rig.run({.config = R"({"roleArn":""})"})) == "");
-  // One profile's argument may have leaked into another's.
+  // The argument may have leaked from another ClusterProfile.
   CHECK_REFUSAL(rig.run({.arguments = {kAllowed, "--from-profile", "--role-arn=" + kFleet},
                          .config = choosing(kFleetPrefix + "b")}),
                 2, "differs from --role-arn behind --from-profile");
@@ -148,7 +148,7 @@ TEST_CASE("choice: one mapping entry serves 50 accounts, and none gets the sessi
   CHECK(rig.sts.problem() == "");
 }
 
-TEST_CASE("choice: no attempt to leave the patterns gets a session") {
+TEST_CASE("choice: a role outside the patterns gets no session, however it is written") {
   Rig rig;
   const std::string account = ":iam::123456789012:role/fleet-a";
   const Texts others = {

@@ -9,7 +9,7 @@
 namespace execcred::test {
 namespace {
 
-// By `execcred get`, in the surroundings that the example's README asks for.
+// Runs `execcred get` in the environment that the example's README describes.
 Outcome run_example(const Rig& rig, const std::string& name, const Texts& surroundings) {
   const auto placed = [&](const std::string& file) {
     std::string content = blackbox::read_text(EXECCRED_SOURCE "/config/aws/" + name + "/" + file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which failures of STS may pass.
+// Which failures of STS are temporary.
 #include <doctest/doctest.h>
 #include <aws/sts_reply.hpp>
 
@@ -13,7 +13,7 @@ using Next = Verdict::Next;
 
 }  // namespace
 
-TEST_CASE("judge_sts_reply: the status decides, but for a 400 that says it is too often") {
+TEST_CASE("judge_sts_reply: the status decides, except for a 400 with a temporary error code") {
   struct Case {
     int status;
     std::string code;

@@ -13,7 +13,7 @@ constexpr std::int64_t kFourteenMinutes = 840;
 
 }  // namespace
 
-TEST_CASE("keys: a token that the receiver takes, claimed for 14 minutes, and nothing asked") {
+TEST_CASE("keys: the token is valid, its claimed lifetime is 14 minutes, and STS is not called") {
   const Rig rig;
   const Outcome outcome = rig.run({});
   const TokenVerdict verdict = rig.verdict(outcome);
@@ -24,7 +24,7 @@ TEST_CASE("keys: a token that the receiver takes, claimed for 14 minutes, and no
   CHECK(claimed_seconds(outcome) <= kFourteenMinutes);
   CHECK(claimed_seconds(outcome) >= kFourteenMinutes - 5);
   CHECK(rig.sts.connections() == 0);
-  // There is nothing to keep, so that no cache is made.
+  // There is nothing to cache, so no cache directory is made.
   CHECK_FALSE(std::filesystem::exists(rig.cache_path));
 }
 
@@ -38,7 +38,7 @@ TEST_CASE("keys: a session's token is in the signed request") {
             {.variables = {"AWS_ACCESS_KEY_ID=ASIA1", "AWS_SECURITY_TOKEN=" + token}})) == "");
 }
 
-TEST_CASE("keys: the claimed end is never after the session's") {
+TEST_CASE("keys: an AWS_CREDENTIAL_EXPIRATION that is far ahead, in the past, or malformed") {
   Rig rig;
   const std::string token = new_secret();
   rig.sts.know("ASIA1", rig.secret, token);
@@ -54,7 +54,7 @@ TEST_CASE("keys: the claimed end is never after the session's") {
                 "AWS_CREDENTIAL_EXPIRATION 'tomorrow' is no RFC 3339 time");
 }
 
-TEST_CASE("keys: half a key, or one that could not stand in a request, is an error of 2") {
+TEST_CASE("keys: an incomplete key pair, or one that is invalid in a request, exits with 2") {
   const Rig rig;
   for (const Texts& variables :
        {Texts{"AWS_ACCESS_KEY_ID=A"}, Texts{"AWS_ACCESS_KEY_ID=A", "AWS_SECRET_ACCESS_KEY="},
@@ -67,7 +67,7 @@ TEST_CASE("keys: half a key, or one that could not stand in a request, is an err
   }
 }
 
-TEST_CASE("keys: a session whose token is too long for the receiver is refused here") {
+TEST_CASE("keys: a session token that makes the EKS token longer than 4096 bytes is refused") {
   Rig rig;
   const std::string token(3000, 'x');
   rig.sts.know("ASIA1", rig.secret, token);
@@ -79,7 +79,7 @@ TEST_CASE("keys: a session whose token is too long for the receiver is refused h
             {.variables = {"AWS_ACCESS_KEY_ID=ASIA1", "AWS_SESSION_TOKEN=" + shorter}})) == "");
 }
 
-TEST_CASE("keys: no variable gives none, and then it says where it was looked") {
+TEST_CASE("keys: without any credentials the error lists where they were searched") {
   const Rig rig;
   const Outcome outcome = rig.run({.has_keys = false});
   CHECK_REFUSAL(outcome, 2, "there are no credentials");
@@ -87,7 +87,7 @@ TEST_CASE("keys: no variable gives none, and then it says where it was looked") 
   CHECK(blackbox::says(outcome, "AWS_EC2_METADATA_DISABLED"));
 }
 
-TEST_CASE("keys: they go before a profile of AWS_PROFILE, and after one of --profile") {
+TEST_CASE("keys: they take precedence over AWS_PROFILE, and --profile over them") {
   Rig rig;
   rig.set_credentials(
       "[build]\naws_access_key_id = AKIABUILD\naws_secret_access_key = " + rig.secret + "\n");
@@ -101,7 +101,7 @@ TEST_CASE("keys: they go before a profile of AWS_PROFILE, and after one of --pro
             .key_id == "AKIABUILD");
 }
 
-TEST_CASE("the cluster's id: a name as EKS has it, and nothing else") {
+TEST_CASE("the cluster's ID: only a name that is valid in EKS is accepted") {
   const Rig rig;
   for (const std::string good : {"demo", "Demo_1.example.com", "a", "7f0d3a6e-1"}) {
     CAPTURE(good);

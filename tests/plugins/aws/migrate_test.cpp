@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users of the peers have, by `execcred migrate`: the plugin takes every line of it, and gets
-// a token.
+// execcred-aws accepts every configuration that `execcred migrate` writes for users of other
+// plugins, and gets a token.
 #include "rig.hpp"
 #include "test_paths.hpp"
 
@@ -16,7 +16,7 @@ struct Case {
   std::string command;
   Texts arguments = {};
   Texts variables = {};
-  std::string role_session = {};  // NAME of the session that STS is to be asked for
+  std::string role_session = {};  // the RoleSessionName that STS receives; empty: no call
 };
 
 json user_of(const Case& c) {
@@ -34,7 +34,7 @@ json user_of(const Case& c) {
               {"env", env}}}}}};
 }
 
-// The exec of the user after the migration; fails the case where it is not carried over.
+// The user's exec section after the migration; the case fails if it is not migrated.
 json migrated(const Case& c) {
   const json kubeconfig = {{"apiVersion", "v1"}, {"kind", "Config"}, {"users", {user_of(c)}}};
   const Outcome outcome = blackbox::run({.arguments = {EXECCRED_BIN "/execcred", "migrate", "-"},
@@ -58,7 +58,7 @@ Ask ask_of(const json& exec) {
 
 }  // namespace
 
-TEST_CASE("migrate: the plugin takes what is written for each peer's users, and gets a token") {
+TEST_CASE("migrate: the plugin accepts the migrated users of each peer, and gets a token") {
   const std::string role = kRole;
   for (const Case& c : std::vector<Case>{
            {"aws-iam-authenticator", {"token", "-i", "demo"}, {"AWS_REGION=eu-west-1"}},
@@ -108,7 +108,7 @@ TEST_CASE("migrate: the plugin takes what is written for each peer's users, and 
   }
 }
 
-TEST_CASE("migrate: a plugin whose ClusterProfiles name the cluster and its region") {
+TEST_CASE("migrate: from a plugin whose ClusterProfiles name the cluster and its region") {
   const Rig rig;
   const std::string mapping =
       R"({"providers":[{"name":"eks","execConfig":{"apiVersion":"client.authentication.k8s.io/v1",)"

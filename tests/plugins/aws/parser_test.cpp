@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two formats that are read here: INI of the shared files, XML of STS.
+// The parsers of two formats: INI of the shared files, XML of STS.
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ std::string xml(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("config file: sections, settings, comments, and settings of settings") {
+TEST_CASE("config file: sections, settings, comments, and nested settings") {
   CHECK(shown("") == "");
   CHECK(shown("\n# c\n ; c\n[a]\n") == "[a]");
   CHECK(shown("[ a b ]\r\nK = v\r\n") == "[a b]k=<v>");
@@ -42,7 +42,7 @@ TEST_CASE("config file: sections, settings, comments, and settings of settings")
   CHECK(shown("[a]\ns3 =\n  one = 1\n  two = 2\nk = v") == "[a]s3=<\none = 1\ntwo = 2>k=<v>");
   CHECK(shown("[a]\nk = v\n  more\n\n  still\n") == "[a]k=<v\nmore\nstill>");
   CHECK(shown("[a]\nk=1\n[b]\nk=2") == "[a]k=<1>[b]k=<2>");
-  // A file that is indented as a whole.
+  // A file in which every line is indented.
   CHECK(shown("  [a]\n  k = 1\n  l = 2\n") == "[a]k=<1>l=<2>");
 }
 
@@ -60,14 +60,14 @@ TEST_CASE("config file: comments behind a value begin after white space") {
   CHECK(shown("[a]\nk = v # c\nl = v ; c # d\nm = v\t# c\nn = v #\n") == "[a]k=<v>l=<v>m=<v>n=<v>");
   CHECK(shown("[a]\nk = v# c\nl = v;c\nm = a#b;c\n") == "[a]k=<v# c>l=<v;c>m=<a#b;c>");
   CHECK(shown("[a]\nk = # c\nl =# c\nm =") == "[a]k=<>l=<# c>m=<>");
-  // Of a line that continues a value, and of settings of settings, nothing is cut.
+  // Continuation lines and nested settings keep such text.
   CHECK(shown("[a]\nk = v # c\n  more # kept\n") == "[a]k=<v\nmore # kept>");
   CHECK(shown("[a]\ns3 = # c\n  one = 1 ; kept\n") == "[a]s3=<\none = 1 ; kept>");
   check_fails(aws::parse_config_file("[a]\nk # = v\n"), Error::Kind::configuration,
               "line 2 is no section, setting or comment");
 }
 
-TEST_CASE("config file: what two readers would read differently") {
+TEST_CASE("config file: ambiguous, malformed and too large files are refused") {
   for (const auto& [text, line] : std::vector<std::pair<std::string, std::string>>{
            {"k = v\n", "line 1"},
            {"[a]\nk\n", "line 2"},
@@ -94,7 +94,7 @@ TEST_CASE("config file: what two readers would read differently") {
   CHECK_FALSE(aws::parse_config_file("[a]\n" + std::string(60'000, '\n')));
 }
 
-TEST_CASE("XML: elements of elements or of text") {
+TEST_CASE("XML: elements contain elements or text") {
   CHECK(xml("<a/>") == R"({"a":""})");
   CHECK(xml("<a></a>") == R"({"a":""})");
   CHECK(xml("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a x=\"1\" xmlns:y='2' > t\n</a >\n") ==
@@ -106,7 +106,7 @@ TEST_CASE("XML: elements of elements or of text") {
   CHECK(xml("<ns:a>1</ns:a>") == R"({"ns:a":"1"})");
 }
 
-TEST_CASE("XML: everything else is refused") {
+TEST_CASE("XML: malformed and unsupported documents are refused") {
   for (const std::string& text :
        std::vector<std::string>{"",
                                 " ",
@@ -164,7 +164,7 @@ TEST_CASE("XML: everything else is refused") {
   }
 }
 
-TEST_CASE("XML: a document type ends it, before an entity of it is expanded") {
+TEST_CASE("XML: a document type is refused before its entities are expanded") {
   std::string text = "<!DOCTYPE a [<!ENTITY e0 \"xxxxxxxxxx\">";
   for (int i = 1; i < 10; ++i) {
     const std::string former = "&e" + std::to_string(i - 1) + ";";
@@ -176,7 +176,7 @@ TEST_CASE("XML: a document type ends it, before an entity of it is expanded") {
               "the XML has a document type");
 }
 
-TEST_CASE("XML: another encoding than UTF-8 is not what a declaration can choose") {
+TEST_CASE("XML: the text is read as UTF-8, even if its declaration names another encoding") {
   CHECK(xml("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>\xc3\xa9</a>") ==
         "{\"a\":\"\xc3\xa9\"}");
   check_fails(aws::parse_xml("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>\xe9</a>"),

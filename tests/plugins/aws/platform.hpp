@@ -13,28 +13,28 @@ inline constexpr const char* kMetadataToken = "/latest/api/token";
 inline constexpr const char* kRolePath = "/latest/meta-data/iam/security-credentials/";
 inline constexpr const char* kZone = "/latest/meta-data/placement/availability-zone/";
 
-// Credentials as both answer them, with more members.
+// Credentials in the format of both services; `more` adds members.
 std::string platform_credentials(const std::string& id, const std::string& secret,
                                  const std::string& token, std::int64_t seconds = 3600,
                                  const std::string& more = "");
 
-// Version 2 alone: a GET without the token that a PUT gave is 401.
+// IMDSv2 only: a GET without the token of the PUT request is answered with 401.
 class Instance : public ScriptedServer {
  public:
-  // Its credentials are known to the rig's STS.
+  // The rig's STS accepts its credentials.
   explicit Instance(Rig& rig);
 
-  // The variables for a run on it.
+  // The variables of a run on this instance.
   Texts variables() const {
     return {"AWS_EC2_METADATA_DISABLED=false", "AWS_EC2_METADATA_SERVICE_ENDPOINT=" + url()};
   }
-  // The answer for a request with the token.
+  // Sets the answer to a request with the token.
   void give(const std::string& path, const std::string& body, int status = 200);
 
   std::string token;  // of the metadata service
 };
 
-// Gives credentials to who shows the authorization.
+// Gives credentials to a request that has this Authorization header.
 class Agent : public ScriptedServer {
  public:
   Agent(Rig& rig, std::string authorization);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credentials that the platform has: an instance's, a container's.
+// Credentials of the platform: those of an instance and those of a container.
 #include "platform.hpp"
 #include "another_host.hpp"
 
@@ -19,7 +19,7 @@ Outcome run_in(const Rig& rig, const Texts& variables, const Texts& arguments = 
 
 }  // namespace
 
-TEST_CASE("instance: version 2 of its metadata, and a token signed with its role's session") {
+TEST_CASE("instance: IMDSv2 gives the session of its role, which signs tokens and is cached") {
   Rig rig;
   Instance instance(rig);
   const Outcome outcome = run_on(rig, instance);
@@ -31,12 +31,12 @@ TEST_CASE("instance: version 2 of its metadata, and a token signed with its role
   }
   CHECK(asked == Texts{std::string("PUT ") + kMetadataToken, std::string("GET ") + kRolePath,
                        std::string("GET ") + kRolePath + "node-role"});
-  // Kept for the next run.
+  // The next run uses the cached session.
   CHECK(rig.problem(rig.run({.variables = instance.variables(), .has_keys = false})) == "");
   CHECK(instance.requests().size() == 3);
 }
 
-TEST_CASE("instance: the source of a role, and of the region") {
+TEST_CASE("instance: its credentials assume a role, and it names the region") {
   Rig rig;
   Instance instance(rig);
   const Ask ask = {.region = "",
@@ -58,7 +58,7 @@ TEST_CASE("instance: the source of a role, and of the region") {
   CHECK(rig.sts.problem() == "");
 }
 
-TEST_CASE("instance, container: what it gave, and its region, are for the machine that asked") {
+TEST_CASE("instance, container: cached values serve only the machine that requested them") {
   Rig rig;
   Instance instance(rig);
   const Ask on_instance = {.region = "", .variables = instance.variables(), .has_keys = false};
@@ -83,7 +83,7 @@ TEST_CASE("instance, container: what it gave, and its region, are for the machin
   CHECK(agent.calls() == 2);
 }
 
-TEST_CASE("a role's session is the same on every machine that has the keys") {
+TEST_CASE("a role's cached session serves every machine that has the keys") {
   const Rig rig;
   const Ask ask = {.arguments = {std::string("--role-arn=") + kRole}};
   CHECK(rig.problem(rig.run(ask)) == "");
@@ -93,7 +93,7 @@ TEST_CASE("a role's session is the same on every machine that has the keys") {
   CHECK(rig.sts.calls() == 1);
 }
 
-TEST_CASE("instance: one without a role, and replies that are no credentials") {
+TEST_CASE("instance: a missing role and invalid replies are errors") {
   Rig rig;
   Instance instance(rig);
   instance.give(kRolePath, "<html>404</html>", 404);
@@ -125,7 +125,7 @@ TEST_CASE("instance: one without a role, and replies that are no credentials") {
   CHECK_FAILURE(run_on(rig, instance, {"--timeout=2s"}), 3, "answered 503");
 }
 
-TEST_CASE("instance: a token that cannot be had, refused or never answered, in a bounded time") {
+TEST_CASE("instance: a metadata token that is refused, invalid or never sent is an error in time") {
   Rig rig;
   Instance instance(rig);
   for (const int status : {400, 403, 404, 405}) {
@@ -133,14 +133,14 @@ TEST_CASE("instance: a token that cannot be had, refused or never answered, in a
     instance.on(kMetadataToken, reply(status, "no"));
     CHECK_FAILURE(run_on(rig, instance), 1,
                   "looking for credentials: neither variables nor a profile");
-    // Version 1 is not fallen back to.
+    // The plugin does not fall back to IMDSv1.
     CHECK(instance.count(kRolePath) == 0);
   }
   instance.on(kMetadataToken, reply(200, "two words"));
   CHECK_FAILURE(run_on(rig, instance), 1, "answered is no metadata token");
   instance.on(kMetadataToken, reply(200, ""));
   CHECK_FAILURE(run_on(rig, instance), 1, "answered is no metadata token");
-  // As with a hop limit that is too small.
+  // A hop limit that is too small has this effect.
   instance.on(kMetadataToken, [](Stream& stream, const Received&) { stream.wait_for_close(); });
   const Outcome silent = run_on(rig, instance);
   CHECK_REFUSAL(silent, 3, "timed out");
@@ -148,7 +148,7 @@ TEST_CASE("instance: a token that cannot be had, refused or never answered, in a
   CHECK(silent.elapsed < blackbox::kNoWait);
 }
 
-TEST_CASE("instance: nobody there, or somebody else") {
+TEST_CASE("instance: an endpoint that refuses connections, is another machine, or is no URL") {
   Rig rig;
   const auto at = [&](const std::string& endpoint) {
     return run_in(
@@ -161,7 +161,7 @@ TEST_CASE("instance: nobody there, or somebody else") {
   CHECK_FAILURE(at("nothing"), 2, "'nothing/latest/api/token' has no scheme://");
 }
 
-TEST_CASE("container: EKS's agent with the token of a file, re-read in each run") {
+TEST_CASE("container: the token for EKS's agent is read from its file in each run") {
   Rig rig;
   const std::string first = new_web_identity("system:serviceaccount:ns:pod");
   const std::string path = rig.sandbox.write("pod-token", first + "\n");
@@ -173,7 +173,7 @@ TEST_CASE("container: EKS's agent with the token of a file, re-read in each run"
   CHECK(rig.problem(outcome) == "");
   CHECK(rig.verdict(outcome).key_id == "ASIACONTAINER");
   CHECK(agent.requests().front().header("Accept") == "application/json");
-  // A renewed token of the same identity is the same key; another identity is another.
+  // A renewed token of the same identity finds the entry; the token of another one does not.
   rig.sandbox.write("pod-token", new_web_identity("system:serviceaccount:ns:pod"));
   CHECK(rig.problem(rig.run({.variables = variables, .has_keys = false})) == "");
   CHECK(agent.calls() == 1);
@@ -182,7 +182,7 @@ TEST_CASE("container: EKS's agent with the token of a file, re-read in each run"
   CHECK(agent.calls() == 2);
 }
 
-TEST_CASE("container: the token of a variable, or none, and a role from there") {
+TEST_CASE("container: a token of a variable, no token, and a role assumed with the credentials") {
   Rig rig;
   const std::string token = new_secret();
   Agent agent(rig, "Basic " + token);
@@ -217,7 +217,7 @@ TEST_CASE("container: plain http only to this machine and the agents' own addres
     CHECK_FAILURE(run_in(rig, {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI=" + bad}), 2,
                   "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI does not begin with");
   }
-  // An allowed host is asked; nothing listens on its port 1.
+  // An allowed host is called; nothing listens on its port 1.
   CHECK_FAILURE(
       run_in(rig, {"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://[::1]:1/x"}, {"--timeout=2s"}), 3,
       "cannot connect to http://[::1]:1: Connection refused");
@@ -226,7 +226,7 @@ TEST_CASE("container: plain http only to this machine and the agents' own addres
       3, "cannot connect to https://");
 }
 
-TEST_CASE("container: refusals, replies that are none, and redirects") {
+TEST_CASE("container: refusals, invalid replies and redirects are errors") {
   Rig rig;
   Agent agent(rig, "");
   const std::string path = "/v1/credentials";

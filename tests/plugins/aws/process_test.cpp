@@ -28,7 +28,7 @@ std::string document(const std::string& secret, const std::string& more) {
 
 }  // namespace
 
-TEST_CASE("process: what it prints signs, is kept until its end, and is never shown") {
+TEST_CASE("process: its credentials sign tokens and are cached, and no secret is shown") {
   Rig rig;
   const std::string token = new_secret();
   rig.sts.know("ASIAPROCESS", rig.secret, token);
@@ -44,7 +44,7 @@ TEST_CASE("process: what it prints signs, is kept until its end, and is never sh
   CHECK(claimed_seconds(outcome) >= claim_for(395));
   CHECK(rig.problem(rig.run({.has_keys = false})) == "");
   CHECK(blackbox::read_text(count) == "2:a b:c\"d\n");
-  // As the source of a role.
+  // The process is the source of a role.
   rig.set_config("[profile p]\ncredential_process = " + process +
                  "\n[default]\nrole_arn = " + kRole + "\nsource_profile = p\n");
   CHECK(rig.problem(rig.run({.has_keys = false})) == "");
@@ -52,7 +52,7 @@ TEST_CASE("process: what it prints signs, is kept until its end, and is never sh
   CHECK(rig.sts.problem() == "");
 }
 
-TEST_CASE("process: one without an end, and one with a user's key") {
+TEST_CASE("process: credentials without an expiration and without a session token") {
   Rig rig;
   rig.sts.know("ASIAPROCESS", rig.secret);
   const std::string program =
@@ -62,7 +62,7 @@ TEST_CASE("process: one without an end, and one with a user's key") {
   CHECK(claimed_seconds(outcome) >= 830);
 }
 
-TEST_CASE("process: what is no credential, fails, or hangs") {
+TEST_CASE("process: invalid output, failure, a hang and a missing program are errors") {
   Rig rig;
   const auto printing = [&](const std::string& text) {
     return run(rig, rig.sandbox.script("process", "printf '%s' '" + text + "'"));
@@ -93,7 +93,7 @@ TEST_CASE("process: what is no credential, fails, or hangs") {
                 "cannot run '/nowhere/process': No such file or directory");
 }
 
-TEST_CASE("process: words as a shell has them, and no shell") {
+TEST_CASE("process: the command is split into words as in a shell, but no shell runs it") {
   const auto words = [](const std::string& text) {
     const auto command = aws::parse_credential_process(text);
     return command ? Texts{command->program} + command->arguments : Texts{"(none)"};

@@ -11,7 +11,7 @@ std::string keys(const std::string& id, const std::string& secret) {
   return "aws_access_key_id = " + id + "\naws_secret_access_key = " + secret + "\n";
 }
 
-// Without keys in the environment.
+// Runs the plugin without keys in the environment.
 Outcome run(const Rig& rig, const Texts& arguments = {}, const Texts& variables = {}) {
   return rig.run_cold({.arguments = arguments, .variables = variables, .has_keys = false});
 }
@@ -23,7 +23,7 @@ Rig& with_known(Rig& rig, const Texts& ids) {
 
 }  // namespace
 
-TEST_CASE("profile: keys of the credentials file go before those of the config file") {
+TEST_CASE("profile: keys of the credentials file take precedence over those of the config file") {
   Rig rig;
   with_known(rig, {"AKIACRED", "AKIACONF", "AKIAOTHER"});
   rig.set_config("[default]\n" + keys("AKIACONF", rig.secret) + "[profile other]\n" +
@@ -35,7 +35,7 @@ TEST_CASE("profile: keys of the credentials file go before those of the config f
   CHECK(rig.problem(run(rig)) == "");
 }
 
-TEST_CASE("profile: a session's token, in both its names") {
+TEST_CASE("profile: both names of the session token are accepted") {
   Rig rig;
   const std::string token = new_secret();
   rig.sts.know("ASIA1", rig.secret, token);
@@ -46,7 +46,7 @@ TEST_CASE("profile: a session's token, in both its names") {
   }
 }
 
-TEST_CASE("profile: other places by variables, and /dev/null for none") {
+TEST_CASE("profile: variables set the paths of the files, and /dev/null means no file") {
   Rig rig;
   with_known(rig, {"AKIACRED", "AKIAHOME"});
   rig.set_credentials("[default]\n" + keys("AKIAHOME", rig.secret));
@@ -61,14 +61,14 @@ TEST_CASE("profile: other places by variables, and /dev/null for none") {
   CHECK_REFUSAL(run(rig, {}, {"AWS_CONFIG_FILE=/nowhere/config"}), 2, "/nowhere/config");
 }
 
-TEST_CASE("profile: one that is not there is an error, but for the default") {
+TEST_CASE("profile: a missing profile is an error, unless it is the default one") {
   const Rig rig;
   CHECK_REFUSAL(run(rig, {"--profile=nobody"}), 2, "no profile 'nobody'");
   CHECK_REFUSAL(run(rig, {}, {"AWS_PROFILE=nobody"}), 2, "/home/.aws/config");
   CHECK_REFUSAL(run(rig), 2, "there are no credentials");
 }
 
-TEST_CASE("profile: files that others may write, or that are no files, are refused") {
+TEST_CASE("profile: files that other users may write are refused") {
   Rig rig;
   with_known(rig, {"AKIACRED"});
   rig.sandbox.write("home/.aws/credentials", "[default]\n" + keys("AKIACRED", rig.secret), 0666);
@@ -77,7 +77,7 @@ TEST_CASE("profile: files that others may write, or that are no files, are refus
                 "it is writable by other users");
 }
 
-TEST_CASE("profile: a role with a source_profile, with all that describes it") {
+TEST_CASE("profile: a role with a source_profile is assumed with all of its settings") {
   Rig rig;
   with_known(rig, {"AKIABASE"});
   rig.set_credentials("[base]\n" + keys("AKIABASE", rig.secret));
@@ -93,7 +93,7 @@ TEST_CASE("profile: a role with a source_profile, with all that describes it") {
   CHECK(claimed_seconds(outcome) <= 840);
 }
 
-TEST_CASE("profile: a chain of roles, and --role-arn behind it") {
+TEST_CASE("profile: the roles of a chain are assumed in order, and --role-arn last") {
   Rig rig;
   with_known(rig, {"AKIABASE"});
   const auto role = [](const std::string& name, const std::string& source) {
@@ -118,7 +118,7 @@ TEST_CASE("profile: a chain of roles, and --role-arn behind it") {
   CHECK(rig.verdict(outcome).key_id == "ASIASESSION4");
 }
 
-TEST_CASE("profile: keys of a source go before its role, and a profile may be its own source") {
+TEST_CASE("profile: a source's keys win over its role, and a profile may be its own source") {
   Rig rig;
   with_known(rig, {"AKIABASE"});
   const std::string role = "role_arn = " + std::string(kRole) + "\n";
@@ -132,7 +132,7 @@ TEST_CASE("profile: keys of a source go before its role, and a profile may be it
   CHECK(rig.sts.problem() == "");
 }
 
-TEST_CASE("profile: chains that go round, and ones that lead nowhere") {
+TEST_CASE("profile: circular and broken chains, and invalid settings, are errors") {
   struct Case {
     std::string what, config, says;
   };
@@ -194,7 +194,7 @@ TEST_CASE("profile: chains that go round, and ones that lead nowhere") {
   CHECK(rig.sts.connections() == 0);
 }
 
-TEST_CASE("profile: credential_source Environment takes the keys that --profile leaves aside") {
+TEST_CASE("profile: credential_source Environment uses the keys even with --profile") {
   Rig rig;
   rig.set_config("[profile p]\nrole_arn = " + std::string(kRole) +
                  "\ncredential_source = Environment\n");
@@ -203,7 +203,7 @@ TEST_CASE("profile: credential_source Environment takes the keys that --profile 
 }
 
 TEST_CASE(
-    "profile: a web identity, whose settings the variables change unless --profile is given") {
+    "profile: variables override the settings of its web identity, unless --profile is given") {
   Rig rig;
   rig.set_config("[default]\nrole_arn = " + std::string(kRole) + "\nweb_identity_token_file = " +
                  rig.web_identity_path + "\nrole_session_name = of-the-profile\n[profile build]\n" +
@@ -215,26 +215,26 @@ TEST_CASE(
   CHECK(rig.sts.last("/").field("RoleSessionName") == "of-the-environment");
   CHECK(rig.problem(run(rig, {"--profile=default"}, variables)) == "");
   CHECK(rig.sts.last("/").field("RoleSessionName") == "of-the-profile");
-  // As a source, for another role.
+  // The web identity is the source of another role.
   CHECK(rig.problem(run(rig, {"--profile=build"})) == "");
   CHECK(rig.sts.last("/").field("RoleArn") == kOtherRole);
   CHECK(rig.sts.problem() == "");
 }
 
-TEST_CASE("profile: a role of the profile goes before a web identity of the environment") {
+TEST_CASE("profile: its role takes precedence over a web identity of the environment") {
   Rig rig;
   with_known(rig, {"AKIABASE"});
   rig.set_config("[default]\nrole_arn = " + std::string(kOtherRole) +
                  "\nsource_profile = base\n[profile base]\n" + keys("AKIABASE", rig.secret));
   CHECK(rig.problem(run(rig, {}, web_identity_of(rig))) == "");
   CHECK(rig.sts.last("/").field("Action") == "AssumeRole");
-  // And that before the profile's keys.
+  // The web identity takes precedence over the profile's keys.
   rig.set_config("[default]\n" + keys("AKIABASE", rig.secret));
   CHECK(rig.problem(run(rig, {}, web_identity_of(rig))) == "");
   CHECK(rig.sts.last("/").field("Action") == "AssumeRoleWithWebIdentity");
 }
 
-TEST_CASE("profile: a file that is not understood is told by its line, and never quoted") {
+TEST_CASE("profile: an error in a file names the line, and does not quote it") {
   Rig rig;
   for (const std::string& text :
        Texts{"aws_secret_access_key = " + rig.secret + "\n", "[default\n" + rig.secret + "\n",

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which STS a token is for, and which STS is called.
+// For which STS a token is presigned, and which STS is called.
 #include "rig.hpp"
 
 #include <doctest/doctest.h>
 
 namespace execcred::test {
 
-TEST_CASE("--show-config names the variable that says something, unless something goes before it") {
+TEST_CASE("--show-config names the variable that sets a value, unless another source wins") {
   const Rig rig;
   Ask ask = {.region = "",
              .arguments = {"--show-config"},
@@ -28,7 +28,7 @@ TEST_CASE("--show-config names the variable that says something, unless somethin
   CHECK(shown("--profile") == "default default");
 }
 
-TEST_CASE("region: the flag, the ClusterProfile's, AWS_REGION, AWS_DEFAULT_REGION, the profile's") {
+TEST_CASE("region: the order is flag, ClusterProfile, AWS_REGION, AWS_DEFAULT_REGION, profile") {
   const Rig rig;
   rig.set_config("[default]\nregion = sa-east-1\n[profile other]\nregion=ca-central-1\n");
   const auto region = [&](Ask ask) { return rig.verdict(rig.run(ask)).region; };
@@ -40,12 +40,12 @@ TEST_CASE("region: the flag, the ClusterProfile's, AWS_REGION, AWS_DEFAULT_REGIO
   CHECK(region({.region = "", .variables = {"AWS_DEFAULT_REGION=ap-south-2"}}) == "ap-south-2");
   CHECK(region({.region = ""}) == "sa-east-1");
   CHECK(region({.region = "", .variables = {"AWS_PROFILE=other"}}) == "ca-central-1");
-  // EXECCRED_REGION is the flag's.
+  // EXECCRED_REGION has the flag's place in this order.
   CHECK(region({.region = "", .variables = {"EXECCRED_REGION=us-east-2"}, .config = config}) ==
         "us-east-2");
 }
 
-TEST_CASE("region: from behind --from-profile as well") {
+TEST_CASE("region: --region is accepted after --from-profile, the controller's options are not") {
   const Rig rig;
   const Outcome outcome =
       rig.run({.cluster = "",
@@ -64,7 +64,7 @@ TEST_CASE("region: from behind --from-profile as well") {
   }
 }
 
-TEST_CASE("a ClusterProfile names the cluster and its region, and nothing else") {
+TEST_CASE("a ClusterProfile may name the cluster and its region, but set no other option") {
   const Rig rig;
   const auto with = [&](const std::string& config) {
     return rig.run({.cluster = "", .region = "", .config = config});
@@ -78,7 +78,7 @@ TEST_CASE("a ClusterProfile names the cluster and its region, and nothing else")
     CHECK(verdict.problem == "");
     CHECK(verdict.region == "eu-west-1");
   }
-  // The name is that of every plugin, and the id is ours alone.
+  // Every plugin reads clusterName; only execcred-aws reads clusterId.
   const Outcome both = with(R"({"clusterName":"one","clusterId":"spoke","region":"eu-west-1"})");
   CHECK(rig.verdict(both, "spoke").problem == "");
   const Outcome shown = rig.run(
@@ -90,11 +90,11 @@ TEST_CASE("a ClusterProfile names the cluster and its region, and nothing else")
     CHECK_FAILURE(with(R"({"clusterId":"spoke","region":"eu-west-1",")" + field + "\":\"xx\"}"), 2,
                   "which may not come from a ClusterProfile");
   }
-  // The controller's own goes first.
+  // The controller's own values take precedence.
   CHECK(rig.problem(rig.run({.config = R"({"clusterId":"spoke","region":"eu-west-1"})"})) == "");
 }
 
-TEST_CASE("region: what is none never becomes a part of a host's name") {
+TEST_CASE("region: an invalid region is refused, and never becomes part of a host name") {
   const Rig rig;
   for (const std::string bad : {"../", "us-west-2/", "us-west-2.evil.example",
                                 "evil.example#us-west-2", "us west-2", "US-WEST-2", "us-west-2\\n",
@@ -120,12 +120,12 @@ TEST_CASE("region: what is none never becomes a part of a host's name") {
   }
 }
 
-TEST_CASE("region: where none is known, and no instance may be asked, that is said") {
+TEST_CASE("region: without any region, and without instance metadata, the run fails") {
   const Rig rig;
   CHECK_REFUSAL(rig.run({.region = ""}), 2, "no region is known");
 }
 
-TEST_CASE("hosts: each partition's, for FIPS and dual stack too") {
+TEST_CASE("hosts: each partition has its own hosts, also for FIPS and dual stack") {
   const Rig rig;
   struct Case {
     std::string region, plain, fips, dual, both;
@@ -166,14 +166,14 @@ TEST_CASE("hosts: each partition's, for FIPS and dual stack too") {
   }
 }
 
-TEST_CASE("AWS_ENDPOINT_URL_STS names who is called, and not what is presigned") {
+TEST_CASE("AWS_ENDPOINT_URL_STS sets the STS that is called, not the one that is presigned") {
   const Rig rig;
   const Outcome outcome = rig.run({.arguments = {"--role-arn=" + std::string(kRole)}});
   CHECK(rig.problem(outcome) == "");
   CHECK(rig.verdict(outcome).host == "sts.us-west-2.amazonaws.com");
   CHECK(rig.sts.calls() == 1);
   CHECK(rig.sts.problem() == "");
-  // The more general one too, unless it is to be ignored.
+  // AWS_ENDPOINT_URL, which is more general, does so too.
   const Texts role = {"--role-arn=" + std::string(kRole)};
   CHECK(rig.problem(rig.run_cold({.arguments = role,
                                   .variables = {"AWS_ENDPOINT_URL_STS=",
@@ -187,7 +187,7 @@ TEST_CASE("AWS_ENDPOINT_URL_STS names who is called, and not what is presigned")
   }
 }
 
-TEST_CASE("a role's session is asked for in the controller's own region, and serves all regions") {
+TEST_CASE("a role's session is requested in the controller's own region, and serves all regions") {
   const Rig rig;
   const auto ask = [&](const std::string& region, const std::string& own,
                        const std::string& role = kRole) {

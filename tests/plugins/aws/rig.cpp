@@ -34,7 +34,7 @@ blackbox::Command Rig::command(const Ask& ask) const {
     variables.push_back(std::string("AWS_ACCESS_KEY_ID=") + kKeyId);
     variables.push_back("AWS_SECRET_ACCESS_KEY=" + secret);
   }
-  // The case's variables come last, and so are used.
+  // The case's variables come last, so they override the others.
   blackbox::Command command =
       plugin_command("execcred-aws", arguments(ask),
                      variables + asked_for(ask.server, ask.config) + ask.variables);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-aws as clients run it, in front of servers of a case's own. Nothing outside is asked:
-// there is no instance unless a case gives one.
+// Runs execcred-aws as clients do, against servers that each case starts. Nothing outside is
+// called: there is no instance unless a case provides one.
 #pragma once
 
 #include "sts.hpp"
@@ -42,7 +42,7 @@ class Rig : public PluginRig<Ask> {
   void set_credentials(const std::string& text) const;
   void set_config(const std::string& text) const;
 
-  // Why the answer is no good token for the cluster; "" if it is.
+  // Why the answer is not a valid token for the cluster; "" if it is one.
   std::string problem(const Outcome& outcome, const std::string& cluster = "demo") const;
   TokenVerdict verdict(const Outcome& outcome, const std::string& cluster = "demo") const;
 
@@ -53,7 +53,7 @@ class Rig : public PluginRig<Ask> {
   std::string web_identity_path;  // its file
 };
 
-// The variables of a web identity of the rig's for this role.
+// The variables that select the rig's web identity and this role.
 Texts web_identity_of(const Rig& rig, const std::string& role = kRole);
 
 // A JWT for STS that no message may show.

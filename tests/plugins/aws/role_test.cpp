@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roles that are assumed: --role-arn, and a web identity's.
+// Roles that are assumed: by --role-arn, and with a web identity.
 #include "rig.hpp"
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ TEST_CASE("role: a signed AssumeRole, whose session signs the token, in JSON and
   }
 }
 
-TEST_CASE("role: --session-name and --external-id go along, and need a role") {
+TEST_CASE("role: --session-name and --external-id are sent, and need a role") {
   Rig rig;
   CHECK(rig.problem(rig.run({.arguments = {kRoleFlag, "--session-name=me@example.com",
                                            "--external-id=ab:c/d-1"}})) == "");
@@ -55,7 +55,7 @@ TEST_CASE("role: --session-name and --external-id go along, and need a role") {
                 "is no name of a session");
 }
 
-TEST_CASE("role: a session in the environment signs for the next one") {
+TEST_CASE("role: a session of the environment signs the request for the next session") {
   Rig rig;
   const std::string token = new_secret();
   rig.sts.know("ASIA1", rig.secret, token);
@@ -81,7 +81,7 @@ TEST_CASE("web identity: an unsigned request with the trimmed token") {
   }
 }
 
-TEST_CASE("web identity: AWS_ROLE_SESSION_NAME, and a second role with its session") {
+TEST_CASE("web identity: AWS_ROLE_SESSION_NAME is sent, and its session assumes a second role") {
   Rig rig;
   const Outcome outcome =
       rig.run({.arguments = {std::string("--role-arn=") + kOtherRole, "--session-name=second"},
@@ -98,7 +98,7 @@ TEST_CASE("web identity: AWS_ROLE_SESSION_NAME, and a second role with its sessi
   CHECK(rig.verdict(outcome).key_id == "ASIASESSION2");
 }
 
-TEST_CASE("web identity: a file that is missing, empty, or no token, is told before STS is asked") {
+TEST_CASE("web identity: an unusable token file is an error, and STS is not called") {
   Rig rig;
   const auto with_file = [&](const std::string& path) {
     return rig.run(
@@ -119,7 +119,7 @@ TEST_CASE("web identity: a file that is missing, empty, or no token, is told bef
   CHECK(rig.sts.connections() == 0);
 }
 
-TEST_CASE("web identity: without a role it is an error, and --role-arn is no substitute") {
+TEST_CASE("web identity: without AWS_ROLE_ARN it is an error, also with --role-arn") {
   Rig rig;
   const Texts file = {"AWS_WEB_IDENTITY_TOKEN_FILE=" + rig.web_identity_path};
   CHECK_REFUSAL(rig.run({.variables = file, .has_keys = false}), 2, "AWS_ROLE_ARN");
@@ -127,13 +127,13 @@ TEST_CASE("web identity: without a role it is an error, and --role-arn is no sub
                 "a web identity is there, and no role for it");
   CHECK_FAILURE(rig.run({.variables = file + Texts{"AWS_ROLE_ARN=reader"}, .has_keys = false}), 2,
                 "'reader' is no ARN of a role");
-  // A role alone is nothing.
+  // AWS_ROLE_ARN alone gives no credentials.
   CHECK_FAILURE(rig.run({.variables = {std::string("AWS_ROLE_ARN=") + kRole}, .has_keys = false}),
                 2, "there are no credentials, and AWS_EC2_METADATA_DISABLED is");
   CHECK(rig.sts.connections() == 0);
 }
 
-TEST_CASE("AWS_CA_BUNDLE: another CA's STS is refused, and a bundle that is none is told") {
+TEST_CASE("AWS_CA_BUNDLE: an STS of another CA is refused, and an invalid bundle is an error") {
   const Rig rig;
   const Sts other;
   const std::string wrong = rig.sandbox.write("other.pem", other.ca_pem());

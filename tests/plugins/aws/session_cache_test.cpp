@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session outlives its tokens: a client that asks for the next token does not make the session
-// suspect.
+// A session outlives its tokens: a client that asks for the next token gets the cached session,
+// and the cache does not suspect that the cluster refused it.
 #include "sandbox.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ class SetClock final : public Clock {
 
 using Client = std::function<std::optional<std::string>(TimePoint)>;
 
-// How often a session is asked for by one client that asks at these times.
+// How often the cache requests a session for one client that asks at these times.
 int calls_for(const std::vector<std::chrono::seconds>& times, const Client& client) {
   const blackbox::Sandbox sandbox;
   SetClock clock;
@@ -54,20 +54,20 @@ int calls_for(const std::vector<std::chrono::seconds>& times, const Client& clie
 
 }  // namespace
 
-TEST_CASE("client: one that asks every 14 minutes is given the session as it is") {
+TEST_CASE("client: one that asks every 14 minutes gets the cached session") {
   std::vector<std::chrono::seconds> times;
   for (int i = 0; i < 20; ++i) times.push_back(aws::kClaimedLifetime * i);
   CHECK(calls_for(times, aws::client_of_token) == 1);
-  // By its parent alone it would be taken for one that was refused.
+  // If only its parent process identified it, the cache would suspect that it was refused.
   CHECK(calls_for(times, [](TimePoint) { return parent_identity(); }) > 1);
 }
 
-TEST_CASE("client: one that asks again within its token's life was perhaps refused") {
+TEST_CASE("client: one that asks again after 60 seconds gets a new session, after 5 it does not") {
   CHECK(calls_for({0s, 60s}, aws::client_of_token) == 2);
   CHECK(calls_for({0s, 5s}, aws::client_of_token) == 1);
 }
 
-TEST_CASE("client: another one after a token's life, whenever that began") {
+TEST_CASE("client: after a token's lifetime it is another client, at any start time") {
   const TimePoint start = *parse_rfc3339("2026-07-01T12:00:00Z");
   for (int second = 0; second < 14 * 60; second += 7) {
     const TimePoint now = start + std::chrono::seconds(second);

@@ -139,7 +139,7 @@ std::string part_after(const std::string& text, const std::string& name) {
   return text.substr(from, text.find_first_of(", ", from) - from);
 }
 
-// "20150830T123600Z" within five minutes of now.
+// Whether a date like "20150830T123600Z" is within five minutes of now.
 bool is_now(const std::string& date) {
   std::tm parts{};
   if (strptime(date.c_str(), "%Y%m%dT%H%M%SZ", &parts) == nullptr) return false;
@@ -220,7 +220,7 @@ TokenVerdict judge_token(const std::string& token, const std::string& cluster,
                  .signature = query.back().second};
   query.pop_back();
   text.query = canonical_query(query);
-  // As it is sent it is canonical already.
+  // The query must be canonical as it was sent.
   if (url->find("?" + text.query + "&X-Amz-Signature=") == std::string::npos) {
     return bad("the query is not in canonical order or form");
   }

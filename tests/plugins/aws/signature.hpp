@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiver's side of Signature Version 4, by OpenSSL and written from the specification, to
-// judge what the plugin signs.
+// The receiver's side of Signature Version 4. It is written from the specification, with OpenSSL,
+// and checks what the plugin signs.
 #pragma once
 
 #include "support/scripted_server.hpp"
@@ -12,22 +12,22 @@ namespace execcred::test {
 
 struct SigningKeyPair {
   std::string secret = {};
-  std::string session_token = {};  // empty: none may be shown
+  std::string session_token = {};  // empty: the request may have none
 };
 
 // By access key id.
 using KnownKeys = std::map<std::string, SigningKeyPair, std::less<>>;
 
-// Of a request with an Authorization header: the signer, or why it is invalid.
+// The signer of a request with an Authorization header, or why the request is invalid.
 struct Verdict {
   std::string key_id = {};
   std::string region = {};
-  std::string problem = {};  // empty: it is good
+  std::string problem = {};  // empty: it is valid
 };
 Verdict judge_signed_request(const Received& request, const KnownKeys& keys);
 
-// Of an EKS token, by the rules of its receiver: at most 4096 bytes, the path "/", no parameter
-// twice, none unknown, a fresh date, the cluster signed.
+// The signer of an EKS token, by the rules of its receiver: at most 4096 bytes, the path "/", no
+// repeated or unknown parameter, a recent date, and a signature over the cluster.
 struct TokenVerdict {
   std::string key_id = {};
   std::string region = {};

@@ -34,7 +34,7 @@ std::string xml_escaped(const std::string& text) {
   return escaped;
 }
 
-// The JWT's own signature is the issuer's affair; its audience is STS's.
+// Checks the JWT's audience, but not its signature.
 std::string check_web_identity(const std::string& token) {
   const auto claims = unverified_claims(SecretString(token));
   if (!claims || !claims->has_value()) return "InvalidIdentityToken: no JWT";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An STS that checks every request as the real one does, and gives another session each time; or
-// answers what a case scripted.
+// An STS that checks every request as the real one does, and gives a new session each time, or
+// sends the answer that a case sets.
 #pragma once
 
 #include "signature.hpp"
@@ -19,18 +19,18 @@ class Sts : public ScriptedServer {
  public:
   Sts();
 
-  // A key that may sign.
+  // Adds a key that may sign.
   void know(const std::string& id, const std::string& secret, const std::string& token = "");
-  // With the sessions that were given.
+  // The keys that may sign, with those of the sessions that were given.
   KnownKeys keys() const;
-  // How often a session was asked for.
+  // How often a session was requested.
   std::size_t calls() const { return count("/"); }
-  // The problem of the requests, "" if none.
+  // The first problem of a request; "" if there was none.
   std::string problem() const;
 
-  // The answer from now on.
+  // Sets the answer from now on.
   void answer(const std::string& body, int status = 400, const std::string& headers = {});
-  // Sessions again.
+  // Gives sessions again.
   void work();
 
   std::atomic<bool> speaks_xml = false;
@@ -47,7 +47,7 @@ class Sts : public ScriptedServer {
   int sessions_ = 0;     // likewise
 };
 
-// STS's errors, in each of its forms.
+// An error of STS, in JSON and in XML.
 std::string sts_error(const std::string& code, const std::string& message = "");
 std::string sts_error_xml(const std::string& code, const std::string& message = "");
 

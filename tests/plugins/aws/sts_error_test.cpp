@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// STS's refusals, and the messages about them.
+// Errors of STS, and the messages about them.
 #include "rig.hpp"
 
 #include <doctest/doctest.h>
@@ -8,12 +8,12 @@ namespace execcred::test {
 namespace {
 
 const Texts kRoleFlag = {std::string("--role-arn=") + kRole};
-// Less than the first window of a provider that is down, so that nothing waits for it.
+// Shorter than the first retry delay of a provider that is down, so that no run waits for it.
 const Texts kShort = kRoleFlag + Texts{"--timeout=2s"};
 
 }  // namespace
 
-TEST_CASE("each code has its exit code whatever the status, in JSON and XML, and is asked once") {
+TEST_CASE("each STS error code has its exit code, in JSON and XML, and STS is called once") {
   struct Case {
     std::string code;
     int status, exit_code;
@@ -46,7 +46,7 @@ TEST_CASE("each code has its exit code whatever the status, in JSON and XML, and
   }
 }
 
-TEST_CASE("throttling is 400 at STS, and is tried again within the run") {
+TEST_CASE("a throttling error, which STS sends with status 400, is retried within the run") {
   for (const std::string code : {"Throttling", "RequestLimitExceeded", "IDPCommunicationError"}) {
     for (const Texts& how : {Texts{}, Texts{"--no-cache"}}) {
       CAPTURE(code);
@@ -62,7 +62,7 @@ TEST_CASE("throttling is 400 at STS, and is tried again within the run") {
   }
 }
 
-TEST_CASE("a permanent error is asked once, also without a cache, and remembered with one") {
+TEST_CASE("a permanent error is not retried, and is remembered if there is a cache") {
   Rig rig;
   rig.sts.answer(sts_error("AccessDenied", "no"), 403);
   CHECK_FAILURE(rig.run({.arguments = kRoleFlag + Texts{"--no-cache"}}), 1,
@@ -73,7 +73,7 @@ TEST_CASE("a permanent error is asked once, also without a cache, and remembered
   CHECK(rig.sts.calls() == 2);
 }
 
-TEST_CASE("a clock that is off is said to be") {
+TEST_CASE("an expired signature is reported with a hint at the clock") {
   Rig rig;
   rig.sts.answer(sts_error("SignatureDoesNotMatch",
                            "Signature expired: 20150830T123600Z is now earlier than "
@@ -84,14 +84,14 @@ TEST_CASE("a clock that is off is said to be") {
   CHECK(blackbox::says(outcome, "clock"));
 }
 
-TEST_CASE("a reply that is no session is refused, whatever it is") {
+TEST_CASE("a reply that is not a valid session is refused") {
   const std::string begin =
       R"({"AssumeRoleResponse":{"AssumeRoleResult":{"Credentials":{"AccessKeyId":"ASIA1",)";
   for (
       const std::string& body : Texts{
           "", "{}", "[]", "null", "<html>hello</html>", "<a/>", "not at all",
           "{\"a\":", R"({"AssumeRoleResponse":{}})",
-          // Of another action.
+          // A reply to another action.
           R"({"AssumeRoleWithWebIdentityResponse":{"AssumeRoleWithWebIdentityResult":{"Credentials":{"AccessKeyId":"A","SecretAccessKey":"s","SessionToken":"t","Expiration":4102444800}}}})",
           begin + R"("SecretAccessKey":"s","SessionToken":"t"}}}})",
           begin + R"("SecretAccessKey":"s","Expiration":4102444800}}}})",
@@ -102,7 +102,7 @@ TEST_CASE("a reply that is no session is refused, whatever it is") {
           begin + R"("SecretAccessKey":"s\n","SessionToken":"t","Expiration":4102444800}}}})",
           begin +
               R"("AccessKeyId":"B","SecretAccessKey":"s","SessionToken":"t","Expiration":4102444800}}}})",
-          // Has ended.
+          // A session that has ended.
           begin + R"("SecretAccessKey":"s","SessionToken":"t","Expiration":1500000000}}}})",
           "<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>A</AccessKeyId>"
           "<AccessKeyId>B</AccessKeyId></Credentials></AssumeRoleResult></AssumeRoleResponse>",
@@ -116,7 +116,7 @@ TEST_CASE("a reply that is no session is refused, whatever it is") {
   }
 }
 
-TEST_CASE("a status without an error of STS's: 4xx and redirects refuse, 429 and 5xx may pass") {
+TEST_CASE("a status without an STS error: 4xx and redirects are final, 429 and 5xx temporary") {
   struct Case {
     int status, exit_code;
   };
@@ -134,7 +134,7 @@ TEST_CASE("a status without an error of STS's: 4xx and redirects refuse, 429 and
   }
 }
 
-TEST_CASE("a redirect is not followed: what would go along is good for a role") {
+TEST_CASE("a redirect is not followed: the request holds credentials of a role") {
   const Sts thief;
   for (const int status : {301, 302, 303, 307, 308}) {
     CAPTURE(status);
@@ -147,7 +147,7 @@ TEST_CASE("a redirect is not followed: what would go along is good for a role") 
   CHECK(thief.connections() == 0);
 }
 
-TEST_CASE("an STS that sends back what it was sent cannot make us show it") {
+TEST_CASE("an STS error that contains the request shows no secret") {
   Rig rig;
   rig.sts.on("/", [](Stream& stream, const Received& request) {
     const std::string text = "you sent " + request.field("WebIdentityToken") + " and " +
@@ -180,7 +180,7 @@ TEST_CASE("a code and a message are shown on one line, without control character
   CHECK(outcome.error_output.size() < 1500);
 }
 
-TEST_CASE("a reply without end is cut off, and a silent STS ends with the run's time") {
+TEST_CASE("an endless reply is refused, and a silent STS ends the run at its timeout") {
   Rig rig;
   rig.sts.on("/", [](Stream& stream, const Received&) {
     stream.write("HTTP/1.1 200 OK\r\n\r\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entra's tokens in the credential cache: one call for many runs, and never another identity's.
+// Entra's tokens in the credential cache: one call serves many runs, but only one identity.
 #include "another_host.hpp"
 #include "cloud.hpp"
 #include "test_paths.hpp"
@@ -43,7 +43,7 @@ TEST_CASE("the second run is served without a call, for another cluster too") {
   }
 }
 
-TEST_CASE("a federated token that was renewed is the same identity; another account's is not") {
+TEST_CASE("a renewed federated token finds the entry, one of another account does not") {
   const Cloud cloud;
   const Ask ask = ask_of(cloud, kWorkload);
   const std::string first = token_of(cloud.run(ask));
@@ -57,7 +57,7 @@ TEST_CASE("a federated token that was renewed is the same identity; another acco
   CHECK(cloud.last_post().field("client_assertion") == others);
 }
 
-TEST_CASE("a hit outlives its federated token, but not its file") {
+TEST_CASE("a cached token is served after its federated token has expired, but not without one") {
   const Cloud cloud;
   const Ask ask = ask_of(cloud, kWorkload);
   const std::string first = token_of(cloud.run(ask));
@@ -93,7 +93,7 @@ TEST_CASE("two identities are never mixed up, in any order (Azure/kubelogin#137)
   CHECK(cloud.calls() == identities.size());
 }
 
-TEST_CASE("workload: each input alone makes another entry, and going back finds the first") {
+TEST_CASE("workload: each changed input selects another entry, and the first entry stays") {
   const Cloud cloud;
   const Ask base = ask_of(cloud, kWorkload);
   const std::string first = token_of(cloud.run(base));
@@ -111,7 +111,7 @@ TEST_CASE("workload: each input alone makes another entry, and going back finds 
   changed[7].arguments = {std::string("--client-id=") + kOtherClient, "--server-id=api://other"};
   Texts tokens = {first};
   for (const Ask& ask : changed) tokens.push_back(token_of(cloud.run(ask)));
-  // The tenant of a ClusterProfile is the same tenant.
+  // A tenant from a ClusterProfile and the same tenant from a variable share an entry.
   CHECK(tokens[2] == tokens[6]);
   tokens.erase(tokens.begin() + 6);
   std::sort(tokens.begin(), tokens.end());
@@ -134,7 +134,7 @@ TEST_CASE("workload: another authority is another entry") {
   CHECK(token_of(cloud.run(ask)) == first);
 }
 
-TEST_CASE("ids in another case are the same ids") {
+TEST_CASE("IDs that differ in letter case alone select the same entry") {
   const Cloud cloud;
   Ask ask = ask_of(cloud, kWorkload);
   replace(ask.variables, "AZURE_TENANT_ID", std::string("AZURE_TENANT_ID=") + kOtherTenant);
@@ -144,7 +144,7 @@ TEST_CASE("ids in another case are the same ids") {
   CHECK(cloud.calls() == 1);
 }
 
-TEST_CASE("managed: which identity, which endpoint and whose password make another entry") {
+TEST_CASE("managed: another identity, endpoint, audience or password selects another entry") {
   const Cloud cloud;
   const Ask imds = ask_of(cloud, kImdsEndpoint);
   const Ask app = ask_of(cloud, kApp);
@@ -176,7 +176,7 @@ TEST_CASE("managed: another endpoint is another entry") {
   CHECK(cloud.calls() == 1);
 }
 
-TEST_CASE("managed: another machine, or Pod, is another identity, also behind the same endpoint") {
+TEST_CASE("managed: another machine or Pod is another identity, even with the same endpoint") {
   for (const std::string_view how : {kImdsEndpoint, kApp}) {
     CAPTURE(how);
     const Cloud cloud;
@@ -190,7 +190,7 @@ TEST_CASE("managed: another machine, or Pod, is another identity, also behind th
   }
 }
 
-TEST_CASE("workload: the machine is no part of the identity") {
+TEST_CASE("workload: the machine is not part of the identity") {
   const Cloud cloud;
   const Ask ask = ask_of(cloud, kWorkload);
   const std::string here = token_of(cloud.run(ask));
@@ -198,7 +198,7 @@ TEST_CASE("workload: the machine is no part of the identity") {
   if (elsewhere) CHECK(token_of(*elsewhere) == here);
 }
 
-TEST_CASE("no secret is in the cache's keys, nor in what lists them") {
+TEST_CASE("no cache file holds an input secret, and the list of entries shows no secret") {
   const Cloud cloud;
   for (const std::string_view how : {kWorkload, kApp}) {
     CHECK_SUCCESS(cloud.run(ask_of(cloud, how)));
@@ -216,7 +216,7 @@ TEST_CASE("no secret is in the cache's keys, nor in what lists them") {
   }
 }
 
-TEST_CASE("20 runs at once on a cold cache are one call") {
+TEST_CASE("20 runs at once with an empty cache make one call") {
   for (const std::string_view how : {kWorkload, kImdsEndpoint}) {
     CAPTURE(how);
     const Cloud cloud;
@@ -229,7 +229,7 @@ TEST_CASE("20 runs at once on a cold cache are one call") {
   }
 }
 
-TEST_CASE("while Entra is down a token that is still good is served, also inside its last part") {
+TEST_CASE("while Entra is down a valid token is served, also in its refresh window") {
   Cloud cloud;
   Ask ask = ask_of(cloud, kWorkload);
   const std::string first = token_of(cloud.run(ask));
@@ -239,7 +239,7 @@ TEST_CASE("while Entra is down a token that is still good is served, also inside
   CHECK(token_of(cloud.run(ask)) == first);
 }
 
-TEST_CASE("a refusal is remembered for a moment, by identity") {
+TEST_CASE("a refusal is remembered for a short time, for its identity only") {
   Cloud cloud;
   cloud.entra_answers(entra_error("700016", "unauthorized_client", "no"), 400);
   const Ask ask = ask_of(cloud, kWorkload);
@@ -251,7 +251,7 @@ TEST_CASE("a refusal is remembered for a moment, by identity") {
   CHECK_SUCCESS(cloud.run(other));
 }
 
-TEST_CASE("--no-cache keeps nothing, and asks each time") {
+TEST_CASE("--no-cache writes no cache, and calls Entra in each run") {
   const Cloud cloud;
   Ask ask = ask_of(cloud, kWorkload);
   ask.arguments = {"--no-cache"};

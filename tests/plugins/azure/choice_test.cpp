@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Client IDs of a ClusterProfile's choice: only those that the mapping allows.
+// A ClusterProfile may choose a client ID, but only one that the mapping allows.
 #include "cloud.hpp"
 #include "support/choice_escapes.hpp"
 
@@ -40,7 +40,7 @@ TEST_CASE("choice: a field or an argument beats AZURE_CLIENT_ID, where the mappi
   CHECK(cloud.last_post().field("client_id") == kClient);
 }
 
-TEST_CASE("choice: of a managed identity it is the user-assigned one that is asked for") {
+TEST_CASE("choice: with a managed identity it selects the user-assigned identity") {
   const Cloud cloud;
   const Ask ask = {.arguments = {"--identity=managed", kAllowed},
                    .variables = cloud.imds_variables() + Texts{"AZURE_CLIENT_ID=not-read"},
@@ -50,7 +50,7 @@ TEST_CASE("choice: of a managed identity it is the user-assigned one that is ask
   CHECK(std::count(sent.begin(), sent.end(), "client_id=" + kChosen) == 1);
 }
 
-TEST_CASE("choice: without a pattern 2, with none that matches 1, and nobody is asked") {
+TEST_CASE("choice: without a pattern it exits with 2, without a match with 1, and calls nothing") {
   const Cloud cloud;
   const Texts ambient = cloud.workload_variables();
   CHECK_REFUSAL(cloud.run({.variables = ambient, .config = choosing(kChosen)}), 2,
@@ -67,7 +67,7 @@ TEST_CASE("choice: without a pattern 2, with none that matches 1, and nobody is 
   CHECK(cloud.calls() == 0);
 }
 
-TEST_CASE("choice: one that differs from the mapping's own client is refused, the same is none") {
+TEST_CASE("choice: a client other than the mapping's own is refused, the same one is accepted") {
   const Cloud cloud;
   const Texts own = cloud.workload_options();
   CHECK_REFUSAL(cloud.run({.arguments = own + Texts{kAllowed}, .config = choosing(kChosen)}), 1,
@@ -97,7 +97,7 @@ TEST_CASE("choice: one mapping entry serves 50 clients, and none gets the token 
   CHECK(std::set<std::string>(tokens.begin(), tokens.end()).size() == 50);
 }
 
-TEST_CASE("choice: a refused client is not held against the next one") {
+TEST_CASE("choice: Entra's refusal of one client does not affect the next client") {
   Cloud cloud;
   const auto as = [&](const std::string& client) {
     return cloud.run({.arguments = {"--allow-client-id=aaaaaaaa-*"},
@@ -110,7 +110,7 @@ TEST_CASE("choice: a refused client is not held against the next one") {
   CHECK_SUCCESS(as(client_of(2)));
 }
 
-TEST_CASE("choice: no attempt to leave the patterns gets a token") {
+TEST_CASE("choice: a client outside the patterns gets no token, however it is written") {
   const Cloud cloud;
   const Texts others = {kOtherClient,
                         "{" + kChosen + "}",

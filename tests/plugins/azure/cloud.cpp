@@ -12,7 +12,7 @@
 namespace execcred::test {
 namespace {
 
-// The first third is the same for all of them: one remembered secret stands for all.
+// All tokens begin with the same text, which is remembered as one secret for all of them.
 std::string opaque_token(int number) {
   const std::string digits = std::to_string(1'000'000 + number);
   return "fr0mEntra-kept-secret-by-everybody-" + digits;

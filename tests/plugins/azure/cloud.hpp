@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-azure as clients run it, in front of an Entra and a metadata endpoint of a case's own.
+// Runs execcred-azure as clients do, against an Entra and a metadata endpoint of the case.
 #pragma once
 
 #include "support/plugin_rig.hpp"
@@ -36,21 +36,21 @@ class Cloud : public PluginRig<Ask> {
  public:
   Cloud();
 
-  // The options that say all of workload identity; `AZURE_*` that do.
+  // All options of workload identity, and the `AZURE_*` variables in place of them.
   Texts workload_options() const;
   Texts workload_variables() const;
-  // The metadata endpoint as the one of the machine, or as App Service's.
+  // The variables that make the metadata endpoint the machine's or App Service's.
   Texts imds_variables() const;
   Texts app_service_variables() const;
 
-  // The plugin, with these arguments and variables alone beside the cache's and the authority's CA.
+  // The plugin, with these arguments and variables, and the cache's and the authority's CA alone.
   blackbox::Command command(const Ask& ask) const override;
   Outcome workload(const Texts& arguments = {}, Texts variables = {}) const;
   Outcome managed(const Texts& arguments = {}, const Texts& variables = {}) const;
 
-  // Another token in the federated token file.
+  // Replaces the content of the federated token file.
   void set_federated(const std::string& content) const;
-  // The endpoints' answers from now on.
+  // Sets the endpoints' answers from now on.
   void entra_answers(const std::string& body, int status = 200, const std::string& headers = {});
   void imds_answers(const std::string& body, int status = 200, const std::string& headers = {});
 
@@ -72,7 +72,7 @@ class Cloud : public PluginRig<Ask> {
 
 // A service account's token, which no message may show.
 std::string service_account_token(const std::string& account, std::int64_t seconds = 3600);
-// The members of a good reply with this token.
+// A valid reply with this token.
 std::string token_reply(const std::string& token, const std::string& more = "");
 // An error as Entra writes it.
 std::string entra_error(const std::string& code, const std::string& error,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entra's refusals, and the messages about them.
+// Errors of Entra, and the messages about them.
 #include "cloud.hpp"
 
 #include <doctest/doctest.h>
@@ -11,12 +11,12 @@
 namespace execcred::test {
 namespace {
 
-// Less than the first window of a provider that is down, so that nothing waits for it.
+// Shorter than the first retry delay of a provider that is down, so that no run waits for it.
 const Texts kShort = {"--timeout=2s"};
 
 }  // namespace
 
-TEST_CASE("an AADSTS code is shown, has its exit code and its hint, and is asked once") {
+TEST_CASE("an AADSTS code is shown with its exit code and its hint, and Entra is called once") {
   struct Case {
     std::string code, error;
     int status, exit_code;
@@ -59,7 +59,7 @@ TEST_CASE("an AADSTS code is shown, has its exit code and its hint, and is asked
   }
 }
 
-TEST_CASE("a description is one line, without control characters, and cut") {
+TEST_CASE("a description is shown on one line, without control characters, and is shortened") {
   Cloud cloud;
   cloud.entra_answers(entra_error("700016", "unauthorized_client", "a\x1b[31m b\r\n\tc"), 400);
   const Outcome outcome = cloud.workload();
@@ -72,7 +72,7 @@ TEST_CASE("a description is one line, without control characters, and cut") {
   CHECK(cut.error_output.size() < 1'500);
 }
 
-TEST_CASE("an Entra that sends back the assertion cannot make us show it") {
+TEST_CASE("no message shows the assertion if Entra's error contains it") {
   Cloud cloud;
   cloud.entra.on(token_path(kTenant), [](Stream& stream, const Received& request) {
     const std::string text = request.field("client_assertion") + " and " + request.body;
@@ -85,7 +85,7 @@ TEST_CASE("an Entra that sends back the assertion cannot make us show it") {
   CHECK(blackbox::says(outcome, "***"));
 }
 
-TEST_CASE("nor a part of it that looks like nothing by itself") {
+TEST_CASE("no message shows a part of the assertion if Entra's error contains it") {
   Cloud cloud;
   const std::string part = cloud.federated.substr(cloud.federated.size() / 2, 30);
   cloud.entra_answers(entra_error("700027", "invalid_client", "the part " + part + " is bad"), 400);
@@ -95,7 +95,7 @@ TEST_CASE("nor a part of it that looks like nothing by itself") {
   CHECK_FALSE(blackbox::says(outcome, part));
 }
 
-TEST_CASE("what may pass is tried again within the run: by the code, or by the status") {
+TEST_CASE("a temporary failure is retried within the run, by its code or by its status") {
   struct Case {
     int status;
     std::string body;
@@ -120,7 +120,7 @@ TEST_CASE("what may pass is tried again within the run: by the code, or by the s
   }
 }
 
-TEST_CASE("what will not pass is not tried again, with or without the cache") {
+TEST_CASE("a permanent failure is not retried without the cache") {
   for (const std::string code : {"70021", "700016", "500011"}) {
     Cloud cloud;
     cloud.entra_answers(entra_error(code, "invalid_client", "no"), 401);
@@ -143,7 +143,7 @@ TEST_CASE("a Retry-After is honoured: no second call before it, in this run or a
   CHECK(cloud.calls() == 2);
 }
 
-TEST_CASE("replies that are no token: HTML, other kinds, duplicate keys, an error with a 200") {
+TEST_CASE("replies without a token are refused: HTML, other types, duplicate keys, an error") {
   struct Case {
     std::string body;
     int exit_code;
@@ -166,7 +166,7 @@ TEST_CASE("replies that are no token: HTML, other kinds, duplicate keys, an erro
   }
 }
 
-TEST_CASE("the code of a description: the first with digits") {
+TEST_CASE("the code of a description is the first AADSTS that is followed by digits") {
   struct Case {
     std::string_view description, code;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which failures of Entra and of the endpoints of managed identities may pass.
+// Which failures of Entra and of the endpoints of managed identities are temporary.
 #include <doctest/doctest.h>
 
 #include <azure/entra_failure.hpp>
@@ -16,7 +16,7 @@ using Kind = azure::ManagedEndpoint::Kind;
 
 }  // namespace
 
-TEST_CASE("judge_entra_reply: the AADSTS code decides before the error and the status") {
+TEST_CASE("judge_entra_reply: a 429 decides first, then the AADSTS code, then the status") {
   struct Case {
     int status;
     std::string error, code;
@@ -49,7 +49,7 @@ TEST_CASE("judge_entra_reply: the AADSTS code decides before the error and the s
   CHECK(azure::judge_entra_reply(good, "https://login.example", {}).next == Next::accept);
 }
 
-TEST_CASE("judge_managed_reply: IMDS and App Service have statuses of their own that pass") {
+TEST_CASE("judge_managed_reply: IMDS and App Service have different temporary statuses") {
   struct Case {
     Kind kind;
     int status;

@@ -21,7 +21,7 @@ std::string in_seconds(std::int64_t seconds) {
   return std::to_string(blackbox::seconds_since_epoch() + seconds);
 }
 
-// "2026-07-01T12:00:00Z".
+// A time like "2026-07-01T12:00:00Z".
 std::string as_date(std::int64_t seconds) {
   const std::time_t time = blackbox::seconds_since_epoch() + seconds;
   std::tm parts = {};
@@ -49,7 +49,7 @@ TEST_CASE("the token ends at the earliest of expires_on, expires_in and its own 
         Case{",\"expires_on\":\"" + in_seconds(1200) + "\"", 1200},
         Case{",\"expires_on\":" + in_seconds(1200), 1200},
         Case{",\"expires_on\":" + in_seconds(1200) + ".5", 1200},
-        // A token that the endpoint kept for a while: expires_in is of when it was made.
+        // A token that the endpoint has cached: expires_in counts from when it was issued.
         Case{R"(,"expires_in":"86399","expires_on":")" + in_seconds(700) + "\"", 700},
         Case{R"(,"expires_in":"300","expires_on":")" + in_seconds(7000) + "\"", 300},
         Case{",\"expires_on\":\"" + as_date(900) + "\"", 900},
@@ -69,7 +69,7 @@ TEST_CASE("the token ends at the earliest of expires_on, expires_in and its own 
   CHECK(is_about(claimed_seconds(cloud.managed()), claim_for(240)));
 }
 
-TEST_CASE("an expires_on far ahead is believed for a day, as expires_in is") {
+TEST_CASE("an expires_on far in the future is limited to one day") {
   Cloud cloud;
   for (const std::string& end : Texts{in_seconds(40 * kDay), std::string("99999999999999999999"),
                                       std::string("1e300"), as_date(40 * kDay)}) {
@@ -79,7 +79,7 @@ TEST_CASE("an expires_on far ahead is believed for a day, as expires_in is") {
   }
 }
 
-TEST_CASE("what is no time, or no token, is no credential") {
+TEST_CASE("a reply with an invalid time or token is refused") {
   Cloud cloud;
   const std::string ended = "has ended already, by its 'expires_on'";
   const std::string no_time = "'expires_on' is no time";
@@ -118,7 +118,7 @@ TEST_CASE("what is no time, or no token, is no credential") {
   }
 }
 
-TEST_CASE("a reply that tells another identity than was asked for is refused") {
+TEST_CASE("a reply that names another identity than the requested one is refused") {
   Cloud cloud;
   const std::string asked = std::string("--client-id=") + kClient;
   const auto of_client = [](const std::string& client) {
@@ -126,7 +126,7 @@ TEST_CASE("a reply that tells another identity than was asked for is refused") {
   };
   cloud.imds_answers(of_client(kOtherClient));
   CHECK_REFUSAL(cloud.managed({asked}), 1, kOtherClient);
-  CHECK_SUCCESS(cloud.managed());  // the machine's own may be any
+  CHECK_SUCCESS(cloud.managed());  // any identity may be the default
   cloud.imds_answers(of_client(""));
   CHECK_SUCCESS(cloud.managed({asked}));
   std::string upper = kClient;
@@ -137,7 +137,7 @@ TEST_CASE("a reply that tells another identity than was asked for is refused") {
   CHECK_SUCCESS(cloud.managed({"--client-id=" + lower}));
 }
 
-TEST_CASE("each status has its exit code: what IMDS does while it is updated may pass") {
+TEST_CASE("each status has its exit code, and statuses of IMDS during its updates are temporary") {
   struct Case {
     int status, imds, app_service;
   };
@@ -156,7 +156,7 @@ TEST_CASE("each status has its exit code: what IMDS does while it is updated may
   }
 }
 
-TEST_CASE("what may pass is tried again within the run, and then the token is given") {
+TEST_CASE("a temporary failure is retried within the run, which then gets the token") {
   for (const int status : {404, 410, 429, 500, 501, 503, 599}) {
     for (const bool has_cache : {true, false}) {
       CAPTURE(status);
@@ -173,7 +173,7 @@ TEST_CASE("what may pass is tried again within the run, and then the token is gi
   }
 }
 
-TEST_CASE("an endpoint that stays down is left alone: six calls without the cache, one with it") {
+TEST_CASE("an endpoint that stays down gets six calls without the cache, at most three with it") {
   Cloud cloud;
   cloud.imds_answers("", 410);
   const Outcome outcome = cloud.managed({"--no-cache", "--timeout=20s"});
@@ -191,7 +191,7 @@ TEST_CASE("an endpoint that stays down is left alone: six calls without the cach
   CHECK(cloud.calls() <= 3);
 }
 
-TEST_CASE("what the endpoint says is shown: IMDS's, App Service's, and others' JSON") {
+TEST_CASE("the endpoint's message is shown: from IMDS, from App Service, and from other JSON") {
   struct Case {
     std::string body, shown;
   };
@@ -216,7 +216,7 @@ TEST_CASE("what the endpoint says is shown: IMDS's, App Service's, and others' J
   CHECK_FAILURE(cloud.managed(), 1, "answered 400: a\\x1b[");
 }
 
-TEST_CASE("an endpoint that is silent, refuses, or never ends, ends in time and in memory") {
+TEST_CASE("a silent endpoint ends the run at its timeout, and a too long reply is refused") {
   Cloud cloud;
   cloud.metadata.on(kImds, [](Stream& stream, const Received&) { stream.wait_for_close(); });
   const Outcome silent = cloud.managed({"--timeout=1s"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Managed identity: which endpoint is asked, and how.
+// Managed identity: which endpoint is called, and how.
 #include "cloud.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ std::string visible_resource() {
 
 }  // namespace
 
-TEST_CASE("IMDS: one GET with the header, the API's version and the resource, and nothing else") {
+TEST_CASE("IMDS: one GET with the header, the API version and the resource, but no credential") {
   const Cloud cloud;
   const Outcome outcome = cloud.managed();
   CHECK_SUCCESS(outcome);
@@ -41,7 +41,7 @@ TEST_CASE("IMDS: one GET with the header, the API's version and the resource, an
   CHECK(sent.parameters() == Texts{"api-version=2018-02-01", std::string("resource=") + kAks});
 }
 
-TEST_CASE("IMDS: a user-assigned identity by its client, object or resource id") {
+TEST_CASE("IMDS: a user-assigned identity is selected by its client, object or resource ID") {
   const Cloud cloud;
   const std::string resource = visible_resource();
   struct Case {
@@ -77,7 +77,7 @@ TEST_CASE("AZURE_CLIENT_ID names the identity, unless an option names one") {
 }
 
 TEST_CASE(
-    "an identity that is named twice, or by what is none, is refused before anything is sent") {
+    "an identity that is named twice, or has an invalid name, is refused before any request") {
   const Cloud cloud;
   const std::string client = std::string("--client-id=") + kClient;
   const std::string object = std::string("--identity-object-id=") + kClient;
@@ -97,7 +97,7 @@ TEST_CASE(
   CHECK(cloud.calls() == 0);
 }
 
-TEST_CASE("App Service: its endpoint, its password in the header, its API's version") {
+TEST_CASE("App Service: the request has the app's endpoint, password and API version") {
   const Cloud cloud;
   CHECK_SUCCESS(app_service(cloud));
   REQUIRE(cloud.calls() == 1);
@@ -109,12 +109,12 @@ TEST_CASE("App Service: its endpoint, its password in the header, its API's vers
   CHECK(cloud.metadata.last(kAppService).parameters()[1] == std::string("client_id=") + kClient);
   CHECK_SUCCESS(app_service(cloud, {"--identity-resource-id=" + visible_resource()}));
   CHECK(cloud.metadata.last(kAppService).parameters()[1] == "mi_res_id=" + visible_resource());
-  // Where both are there, the app's goes before the machine's.
+  // If both are set, App Service's endpoint takes precedence over the machine's.
   CHECK_SUCCESS(app_service(cloud, {}, cloud.imds_variables()));
   CHECK(cloud.metadata.requests(kImds).empty());
 }
 
-TEST_CASE("no endpoint of a managed identity is asked through a proxy") {
+TEST_CASE("no endpoint of a managed identity is called through a proxy") {
   const Cloud cloud;
   const ScriptedServer proxy(ScriptedServer::Transport::plain);
   const Texts proxies = {"HTTP_PROXY=" + proxy.url(), "http_proxy=" + proxy.url(),
@@ -122,7 +122,7 @@ TEST_CASE("no endpoint of a managed identity is asked through a proxy") {
                          "NO_PROXY=example.com"};
   CHECK_SUCCESS(cloud.managed({}, proxies));
   CHECK_SUCCESS(app_service(cloud, {}, proxies));
-  // Not even one that is reached by https.
+  // An https endpoint is not called through a proxy either.
   CHECK_FAILURE(
       cloud.run_cold(
           {.arguments = {"--identity=managed", "--timeout=2s"},
@@ -131,7 +131,7 @@ TEST_CASE("no endpoint of a managed identity is asked through a proxy") {
   CHECK(proxy.connections() == 0);
 }
 
-TEST_CASE("an endpoint by plain http must be on this machine or its link") {
+TEST_CASE("an endpoint with plain http must be on this machine or link-local") {
   const Cloud cloud;
   for (const std::string host :
        {"http://10.0.0.1", "http://imds.example.com", "http://localhost.example.com",
@@ -152,7 +152,7 @@ TEST_CASE("an endpoint by plain http must be on this machine or its link") {
        .variables = {"AZURE_POD_IDENTITY_AUTHORITY_HOST=http://localhost" + port + "//"}}));
 }
 
-TEST_CASE("a platform with another protocol is refused by its name, and not taken for IMDS") {
+TEST_CASE("a platform with another protocol is refused by its name, and IMDS is not called") {
   const Cloud cloud;
   struct Case {
     Texts variables;
@@ -174,7 +174,7 @@ TEST_CASE("a platform with another protocol is refused by its name, and not take
   CHECK(cloud.calls() == 0);
 }
 
-TEST_CASE("options of the other kind of identity are refused as flags; variables are passed over") {
+TEST_CASE("options of the other kind of identity are refused as flags and ignored as variables") {
   const Cloud cloud;
   for (const std::string& option :
        Texts{std::string("--tenant-id=") + kTenant, std::string("--allow-tenant=") + kTenant,
@@ -194,14 +194,14 @@ TEST_CASE("options of the other kind of identity are refused as flags; variables
   CHECK(cloud.entra.requests().empty());
 }
 
-TEST_CASE("a ClusterProfile's tenant means nothing to a managed identity, which has its own") {
+TEST_CASE("a ClusterProfile's tenant is ignored for a managed identity") {
   const Cloud cloud;
   CHECK_SUCCESS(cloud.run_cold({.arguments = {"--identity=managed"},
                                 .variables = cloud.imds_variables(),
                                 .config = std::string(R"({"tenantId":")") + kTenant + "\"}"}));
 }
 
-TEST_CASE("App Service: the password is in no message, even one that the endpoint writes") {
+TEST_CASE("App Service: no message shows the password, even if the endpoint's reply holds it") {
   Cloud cloud;
   cloud.metadata.on(kAppService, [](Stream& stream, const Received& request) {
     stream.write(reply(401, R"({"statusCode":401,"message":"bad header )" +
@@ -211,7 +211,7 @@ TEST_CASE("App Service: the password is in no message, even one that the endpoin
   CHECK(outcome.exit_code == 1);
   CHECK(blackbox::secret_in(outcome.error_output) == "");
   CHECK(blackbox::says(outcome, "bad header ***"));
-  // Nor in a reply that claims success.
+  // The same holds for a reply with status 200.
   for (const std::string member : {"error", "token_type"}) {
     cloud.metadata.on(kAppService, [member](Stream& stream, const Received& request) {
       stream.write(reply(200, R"({"access_token":"a",")" + member + "\":\"" +

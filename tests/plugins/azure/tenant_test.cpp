@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tenant that is asked: the controller's, or one of a ClusterProfile that the controller
-// allows.
+// The tenant whose token endpoint is called: the controller's, or one of a ClusterProfile that the
+// controller allows.
 #include "cloud.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ struct Case {
   std::string profile = {};   // the ClusterProfile's
   Texts allowed = {};
   int exit_code = 0;
-  std::string asked = {};  // the tenant that is asked
+  std::string asked = {};  // the tenant that is called
 };
 
 Outcome run(const Cloud& cloud, const Case& c, From from) {
@@ -64,7 +64,7 @@ std::string upper(std::string text) {
 
 }  // namespace
 
-TEST_CASE("the controller's tenant is asked; the same one of a ClusterProfile changes nothing") {
+TEST_CASE("the controller's tenant is called, and a ClusterProfile may name the same one") {
   for (const From from : {From::config, From::argument}) {
     check({.flag = kTenant, .asked = kTenant}, from);
     check({.variable = kTenant, .asked = kTenant}, from);
@@ -99,12 +99,12 @@ TEST_CASE("a ClusterProfile's tenant that differs is refused, unless it is allow
   check(
       {.flag = kTenant, .profile = kOtherTenant, .allowed = {kOtherTenant}, .asked = kOtherTenant},
       From::config);
-  // An option before the boundary cannot be changed behind it.
+  // An option before --from-profile cannot be changed after it.
   check({.flag = kTenant, .profile = kOtherTenant, .allowed = {kOtherTenant}, .exit_code = 2},
         From::argument);
 }
 
-TEST_CASE("without a tenant of the controller's, a ClusterProfile's too must be allowed") {
+TEST_CASE("without a tenant of the controller, a ClusterProfile's tenant must be allowed too") {
   for (const From from : {From::config, From::argument}) {
     check({.profile = kTenant, .exit_code = 2}, from);
     check({.profile = kTenant, .allowed = {kOtherTenant}, .exit_code = 1}, from);
@@ -136,7 +136,7 @@ TEST_CASE("--allow-tenant has no variable, and may not come from a ClusterProfil
   CHECK(cloud.entra.connections() == 0);
 }
 
-TEST_CASE("what is no tenant is refused wherever it comes from: it becomes a part of the path") {
+TEST_CASE("an invalid tenant is refused from every source: it would become part of the URL path") {
   for (const std::string bad :
        {"common", "organizations", "consumers", "adfs", "../x", "..", "a/b", "a?b", "a b", "a%2fb",
         "contoso..com", ".com", "-a.com", "11111111-2222-3333-4444-55555555555", "a.b/../c",
@@ -154,7 +154,7 @@ TEST_CASE("what is no tenant is refused wherever it comes from: it becomes a par
 }
 
 TEST_CASE(
-    "a tenantId of another kind is a mistake of the ClusterProfile; null and empty are none") {
+    "a tenantId of another type is an error, and one that is null or empty counts as missing") {
   const Cloud cloud;
   for (const std::string value : {"7", "true", "{}", "[]", "\"a\\nb\""}) {
     CAPTURE(value);
@@ -171,7 +171,7 @@ TEST_CASE(
   CHECK(cloud.calls() == 3);
 }
 
-TEST_CASE("nothing else of the request is a ClusterProfile's to choose") {
+TEST_CASE("a ClusterProfile may set no other part of the request") {
   const Cloud cloud;
   const std::string url = cloud.entra.url();
   struct Field {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AKS's identity bindings: a proxy is asked in Entra's place, as AKS's webhook says by variables.
+// AKS's identity bindings: a proxy is called instead of Entra if AKS's webhook sets its variables.
 #include "cloud.hpp"
 
 #include <doctest/doctest.h>
@@ -9,7 +9,7 @@ namespace {
 
 const std::string kAt = "/bindings";
 
-// The plugin behind a proxy of its own, whose CA is neither the system's nor --ca-file's.
+// Runs the plugin with a proxy of its own, whose CA is neither the system's nor --ca-file's.
 class Binding {
  public:
   Binding() : ca_path(cloud.sandbox.write("proxy-ca.pem", proxy.ca_pem())) {
@@ -32,7 +32,7 @@ class Binding {
 
 }  // namespace
 
-TEST_CASE("identity binding: the proxy is asked, below its own path, and Entra is not") {
+TEST_CASE("identity binding: the proxy is called below its own path, and Entra is not called") {
   const Binding binding;
   for (const std::string& url :
        {binding.proxy.url(kAt), binding.proxy.url(kAt + "/"), binding.proxy.url(kAt + "//")}) {
@@ -62,7 +62,7 @@ TEST_CASE("identity binding: its CA replaces the system's, as a file or as data"
                 2, "are both set");
 }
 
-TEST_CASE("identity binding: a CA file that was rotated counts at once, and so does its token") {
+TEST_CASE("identity binding: a rotated CA file applies at once, and tokens are cached") {
   const Binding binding;
   const auto run = [&] {
     return binding.cloud.run({.variables = binding.cloud.workload_variables() +
@@ -75,7 +75,7 @@ TEST_CASE("identity binding: a CA file that was rotated counts at once, and so d
   CHECK_SUCCESS(run());
   CHECK_SUCCESS(run());
   CHECK(binding.proxy.count(kAt + token_path(kTenant)) == 1);
-  // Entra's own token is another credential.
+  // A token from Entra itself is another entry.
   CHECK_SUCCESS(binding.cloud.run({.variables = binding.cloud.workload_variables()}));
   CHECK(binding.cloud.calls() == 1);
 }
@@ -91,7 +91,7 @@ TEST_CASE("identity binding: the certificate is verified for AZURE_KUBERNETES_SN
                 "AZURE_KUBERNETES_SNI_NAME");
 }
 
-TEST_CASE("identity binding: variables that make no sense are an error, and nobody is asked") {
+TEST_CASE("identity binding: invalid variables are an error, and no server is called") {
   const Binding binding;
   const std::string host = binding.proxy.authority();
   for (const std::string& alone : {std::string("AZURE_KUBERNETES_SNI_NAME=localhost"),
@@ -117,14 +117,14 @@ TEST_CASE("identity binding: variables that make no sense are an error, and nobo
   CHECK(binding.cloud.calls() == 0);
 }
 
-TEST_CASE("identity binding: empty variables are none, and a managed identity reads none") {
+TEST_CASE("identity binding: empty variables are unset, and a managed identity ignores them") {
   const Binding binding;
   CHECK_SUCCESS(binding.run({"AZURE_KUBERNETES_TOKEN_PROXY=", "AZURE_KUBERNETES_SNI_NAME="}));
   CHECK_SUCCESS(binding.cloud.managed({}, {"AZURE_KUBERNETES_SNI_NAME=localhost"}));
   CHECK(binding.cloud.calls() == 2);
 }
 
-TEST_CASE("identity binding: what the proxy refuses is told as the proxy's answer") {
+TEST_CASE("identity binding: an error of the proxy is reported as the proxy's answer") {
   Binding binding;
   binding.proxy.on(kAt + token_path(kTenant),
                    reply(400, entra_error("700213", "invalid_client", "no binding")));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workload identity: what is sent to Entra, and what has to be there for it.
+// Workload identity: what is sent to Entra, and what the request needs.
 #include "cloud.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ Texts sent_fields(const std::string& assertion, const std::string& client = kCli
           "client_id=" + client, "grant_type=client_credentials", "scope=" + server + "/.default"};
 }
 
-// The options without the one that sets this.
+// The options without those that start with this.
 Texts without(Texts texts, const std::string& start) {
   std::erase_if(texts, [&](const std::string& text) { return text.starts_with(start); });
   return texts;
@@ -24,7 +24,7 @@ Texts without(Texts texts, const std::string& start) {
 
 }  // namespace
 
-TEST_CASE("one POST to the tenant's token endpoint, with the assertion's fields and no others") {
+TEST_CASE("one POST to the tenant's token endpoint, with only the fields of an assertion") {
   const Cloud cloud;
   const Outcome outcome = cloud.workload();
   CHECK_SUCCESS(outcome);
@@ -40,7 +40,7 @@ TEST_CASE("one POST to the tenant's token endpoint, with the assertion's fields 
   CHECK(is_about(claimed_seconds(outcome), claim_for(3600)));
 }
 
-TEST_CASE("the webhook's variables are enough, with and without a document of the client") {
+TEST_CASE("the webhook's variables are sufficient, with and without KUBERNETES_EXEC_INFO") {
   const Cloud cloud;
   for (const std::string server : {kSpoke, ""}) {
     CHECK_SUCCESS(cloud.run_cold({.variables = cloud.workload_variables(), .server = server}));
@@ -49,7 +49,7 @@ TEST_CASE("the webhook's variables are enough, with and without a document of th
   CHECK(cloud.calls() == 2);
 }
 
-TEST_CASE("a flag beats EXECCRED_*, and that beats AZURE_*; an empty variable is none") {
+TEST_CASE("a flag beats EXECCRED variables, they beat AZURE variables, and empty ones are unset") {
   const Cloud cloud;
   const Texts variables = cloud.workload_variables();
   const std::string own = std::string("EXECCRED_CLIENT_ID=") + kOtherClient;
@@ -62,7 +62,7 @@ TEST_CASE("a flag beats EXECCRED_*, and that beats AZURE_*; an empty variable is
   CHECK(cloud.last_post().field("client_id") == kClient);
 }
 
-TEST_CASE("the authority: an https origin, or a host alone; anything else is asked nothing") {
+TEST_CASE("the authority must be an https origin or a host, for other values nothing is sent") {
   const Cloud cloud;
   const std::string host = cloud.entra.authority();
   for (const std::string& good :
@@ -90,7 +90,7 @@ TEST_CASE("the authority: an https origin, or a host alone; anything else is ask
   CHECK(cloud.entra.connections() == connections);
 }
 
-TEST_CASE("an authority of its own: nobody else is asked, not even about it") {
+TEST_CASE("a configured authority gets one call, and no other server is called") {
   const Cloud cloud;
   const ScriptedServer proxy(ScriptedServer::Transport::plain);
   CHECK_SUCCESS(cloud.workload(
@@ -99,7 +99,7 @@ TEST_CASE("an authority of its own: nobody else is asked, not even about it") {
   CHECK(cloud.calls() == 1);
 }
 
-TEST_CASE("without an authority it is the public cloud's, through the proxy of the environment") {
+TEST_CASE("the default authority is the public cloud's, called through the environment's proxy") {
   const Cloud cloud;
   ScriptedServer proxy(ScriptedServer::Transport::plain);
   proxy.on("login.microsoftonline.com:443", reply(502, ""));
@@ -124,7 +124,7 @@ TEST_CASE("the federated token: white space around it is not sent") {
   }
 }
 
-TEST_CASE("the federated token file is read anew at each run") {
+TEST_CASE("the federated token file is read again in each run") {
   const Cloud cloud;
   CHECK_SUCCESS(cloud.workload({"--no-cache"}));
   const std::string renewed = service_account_token("ns:app");
@@ -133,7 +133,7 @@ TEST_CASE("the federated token file is read anew at each run") {
   CHECK(cloud.last_post().field("client_assertion") == renewed);
 }
 
-TEST_CASE("without a federated token nothing is sent: no request goes without an assertion") {
+TEST_CASE("without a valid federated token nothing is sent") {
   const Cloud cloud;
   for (const std::string& content :
        Texts{std::string(), std::string("\n"), std::string("not-a-jwt"), std::string("two words"),
@@ -155,7 +155,7 @@ TEST_CASE("without a federated token nothing is sent: no request goes without an
   CHECK(cloud.entra.connections() == 0);
 }
 
-TEST_CASE("--show-config names the variable that says something, unless an option does") {
+TEST_CASE("--show-config names the variable that sets a value, unless an option sets it") {
   const Cloud cloud;
   Ask ask = {.arguments = {"--show-config"}, .variables = cloud.workload_variables()};
   const auto shown = [&](const std::string& option) {
@@ -173,7 +173,7 @@ TEST_CASE("--show-config names the variable that says something, unless an optio
   CHECK(shown("--client-id") == std::string(kOtherClient) + " EXECCRED_CLIENT_ID");
   ask.arguments.push_back(std::string("--client-id=") + kClient);
   CHECK(shown("--client-id") == std::string(kClient) + " --client-id");
-  // With a managed identity they say nothing.
+  // With a managed identity only AZURE_CLIENT_ID applies.
   ask = {.arguments = {"--show-config", "--identity=managed"},
          .variables = cloud.workload_variables()};
   CHECK(shown("--client-id") == std::string(kClient) + " AZURE_CLIENT_ID");
@@ -182,13 +182,13 @@ TEST_CASE("--show-config names the variable that says something, unless an optio
   CHECK(cloud.calls() == 0);
 }
 
-TEST_CASE("with a managed identity, what the webhook's variables say is not judged") {
+TEST_CASE("with a managed identity, the webhook's other variables are not validated") {
   const Cloud cloud;
   CHECK_SUCCESS(cloud.managed({}, {"AZURE_TENANT_ID=common", "AZURE_AUTHORITY_HOST=http://x"}));
   CHECK_SUCCESS(cloud.managed({"--identity-resource-id=/subscriptions/a"}, {"AZURE_CLIENT_ID=me"}));
 }
 
-TEST_CASE("what is missing is told with the flag and the variable that set it") {
+TEST_CASE("a missing value is reported with the flag and the variable that set it") {
   const Cloud cloud;
   struct Case {
     std::string option, text, variable;
@@ -207,7 +207,7 @@ TEST_CASE("what is missing is told with the flag and the variable that set it") 
   CHECK(cloud.calls() == 0);
 }
 
-TEST_CASE("without --identity: a federated token file means workload, else both ways are told") {
+TEST_CASE("without --identity: a token file selects workload, else the error names both kinds") {
   const Cloud cloud;
   const Texts options = without(cloud.workload_options(), "--identity");
   CHECK_SUCCESS(cloud.run_cold({.arguments = options}));
@@ -222,7 +222,7 @@ TEST_CASE("without --identity: a federated token file means workload, else both 
   CHECK(cloud.metadata.requests().empty());
 }
 
-TEST_CASE("identifiers that are none are refused before anything is sent, and their source named") {
+TEST_CASE("invalid identifiers are refused before anything is sent, and their source is named") {
   const Cloud cloud;
   for (const std::string bad :
        {"me", "9999999-8888-7777-6666-555555555555", "99999999",
@@ -242,7 +242,7 @@ TEST_CASE("identifiers that are none are refused before anything is sent, and th
   CHECK(cloud.calls() == 0);
 }
 
-TEST_CASE("--server-id is the scope's first part, whatever the kind of its URI") {
+TEST_CASE("--server-id is the first part of the scope, as a URI or as a GUID") {
   const Cloud cloud;
   for (const std::string id : {"api://spoke-1.example.com", "https://management.azure.com/",
                                "f7c54bd8-ccb9-4a1c-b2a7-c2fcb0ff0a1d"}) {
@@ -262,7 +262,7 @@ TEST_CASE("no redirect is followed: the assertion stays with the authority") {
   }
 }
 
-TEST_CASE("an authority whose certificate is another's is told nothing") {
+TEST_CASE("an authority with a certificate of another CA gets no request") {
   const Cloud cloud;
   const ScriptedServer other;
   const std::string ca = cloud.sandbox.write("other-ca.pem", other.ca_pem());
@@ -275,7 +275,7 @@ TEST_CASE("an authority whose certificate is another's is told nothing") {
   CHECK(cloud.entra.requests().empty());
 }
 
-TEST_CASE("an authority that is silent, or cut off, ends in time") {
+TEST_CASE("an authority that is silent or closes the connection ends the run in time") {
   Cloud cloud;
   cloud.entra.on(token_path(kTenant),
                  [](Stream& stream, const Received&) { stream.wait_for_close(); });
@@ -290,7 +290,7 @@ TEST_CASE("an authority that is silent, or cut off, ends in time") {
                 "closed the connection in the middle of its reply");
 }
 
-TEST_CASE("--show-config has every setting, and asks nobody") {
+TEST_CASE("--show-config shows every setting, and no server is called") {
   const Cloud cloud;
   const Outcome outcome = cloud.workload({"--show-config"});
   CHECK(outcome.exit_code == 0);
@@ -301,7 +301,7 @@ TEST_CASE("--show-config has every setting, and asks nobody") {
   CHECK(cloud.calls() == 0);
 }
 
-TEST_CASE("--debug tells where the token is asked for, and no secret") {
+TEST_CASE("--debug shows where the token is requested, and no secret") {
   const Cloud cloud;
   const Outcome outcome = cloud.workload({"--debug"});
   CHECK(outcome.exit_code == 0);

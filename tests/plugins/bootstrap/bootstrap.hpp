@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-bootstrap as clients run it, between an inner plugin and a cluster of a case's own.
+// Runs execcred-bootstrap as clients do, between an inner plugin and a cluster of the case.
 #pragma once
 
 #include "cluster_api.hpp"
@@ -12,7 +12,7 @@ namespace execcred::test {
 
 struct Ask {
   std::string via = "token-request";  // "csr"; empty: none
-  Texts arguments = {};               // after those that the way needs
+  Texts arguments = {};               // after those that `via` needs
   Texts variables = {};
   std::string config = {};  // spec.cluster.config
   std::string more_of_cluster = {};
@@ -32,15 +32,15 @@ class Bootstrap : public PluginRig<Ask> {
 
   blackbox::Command command(const Ask& ask) const override;
 
-  // The inner plugin's shell commands from now on.
+  // Sets the inner plugin's shell commands.
   void set_inner(const std::string& script) const;
-  // It prints this.
+  // Sets the output of the inner plugin.
   void set_inner_output(const std::string& output) const;
-  // It gives this token, which no message may show.
+  // Sets the token of the inner plugin, which no message may show.
   void set_inner_token(const std::string& token, const std::string& more_status = {});
-  // How often it ran.
+  // How often the inner plugin ran.
   std::size_t inner_runs() const;
-  // The document that it got last.
+  // The document that the inner plugin received last.
   std::string inner_document() const;
 
   ClusterApi api;

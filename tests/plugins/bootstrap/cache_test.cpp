@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The issued credential, shared by processes: its identity, its refresh, and that one request is
-// made.
+// The cache of issued credentials, shared by processes: an entry's identity, its refresh, and that
+// only one request is made.
 #include "bootstrap.hpp"
 #include "support/plugin_storm.hpp"
 
@@ -13,12 +13,12 @@ namespace {
 
 constexpr int kCount = 50;
 
-// A pair that lives for half a minute, of which the first tenth is not in the refresh window.
+// For a pair that is valid for 30 seconds: all but the first tenth is its refresh window.
 const Ask kShortLived = csr({.arguments = {"--refresh-before=29s"}});
 
 }  // namespace
 
-TEST_CASE("cache: a hit runs no inner plugin, and asks nobody") {
+TEST_CASE("cache: a hit neither runs the inner plugin nor calls the cluster") {
   const Bootstrap rig;
   for (const Ask& ask : {Ask{}, csr()}) {
     const std::size_t before = rig.inner_runs();
@@ -35,7 +35,7 @@ TEST_CASE("cache: a hit runs no inner plugin, and asks nobody") {
   }
 }
 
-TEST_CASE("cache: each input that decides whose credential it is separates two") {
+TEST_CASE("cache: each input of a credential's identity selects another entry") {
   const Bootstrap rig;
   const auto runs_for = [&rig](const Ask& ask) {
     const std::size_t before = rig.inner_runs();
@@ -57,7 +57,7 @@ TEST_CASE("cache: each input that decides whose credential it is separates two")
     CHECK(runs_for({.variables = {variable + "one"}}) == 0);
   }
   CHECK(runs_for({.variables = {"PATH=/elsewhere", "LANG=C", "FOREIGN=x"}}) == 0);
-  // doctor names another report file for each run.
+  // `execcred doctor` names another report file for each run.
   CHECK(runs_for({.variables = {"EXECCRED_REPORT_FILE=" + rig.sandbox.at("report")}}) == 0);
   for (const Ask& ask :
        {Ask{.arguments = {"--lifetime=2h"}}, Ask{.arguments = {"--audience=a"}},
@@ -76,7 +76,7 @@ TEST_CASE("cache: each input that decides whose credential it is separates two")
   CHECK(runs_for(with_argument) == 0);
 }
 
-TEST_CASE("cache: the variable that --subject-token-env names counts, and no value is kept") {
+TEST_CASE("cache: the variable of --subject-token-env selects the entry, its value is not stored") {
   const Bootstrap rig;
   const std::string secret = new_secret();
   for (const Texts& command : {Texts{rig.inner_path, "--subject-token-env=MY_TOKEN"},
@@ -107,7 +107,7 @@ TEST_CASE("cache: in the refresh window the old pair is served, and the request 
     CHECK(blackbox::read_answer(rig.run(kShortLived).output).certificate == first);
     return rig.api.made() == 2;
   }));
-  // It stays, and is not asked for again.
+  // The pair stays the same, and no further request is made.
   for (int run = 0; run < 2; ++run) {
     CHECK(blackbox::read_answer(rig.run(kShortLived).output).certificate == first);
   }
@@ -118,7 +118,7 @@ TEST_CASE("cache: in the refresh window the old pair is served, and the request 
   CHECK(rig.api.made() == 2);
 }
 
-TEST_CASE("cache: a denial in the refresh window costs nobody the pair that is good") {
+TEST_CASE("cache: after a denial in the refresh window the valid pair is still served") {
   Bootstrap rig;
   rig.api.issue.ends = 30;
   const std::string first = blackbox::read_answer(rig.run(kShortLived).output).certificate;
@@ -131,7 +131,7 @@ TEST_CASE("cache: a denial in the refresh window costs nobody the pair that is g
   CHECK(rig.api.made() == 2);
 }
 
-TEST_CASE("cache: an unsafe directory is none, and costs nobody the credential") {
+TEST_CASE("cache: an unsafe directory is not used, and each run still gets a credential") {
   const Bootstrap rig;
   std::filesystem::create_directory(rig.cache_path);
   std::filesystem::permissions(rig.cache_path, std::filesystem::perms::all);
@@ -160,7 +160,7 @@ TEST_CASE("storm: processes at once create one CertificateSigningRequest, and sh
   CHECK(rig.api.posts() == 1);
 }
 
-TEST_CASE("storm: while nobody approves, there is one request, and all run out of time") {
+TEST_CASE("storm: without an approval there is one request, and all processes time out") {
   Bootstrap rig;
   rig.api.decide(Approver::waits);
   const Storm storm =
@@ -172,7 +172,7 @@ TEST_CASE("storm: while nobody approves, there is one request, and all run out o
   CHECK(rig.api.posts() == 1);
 }
 
-TEST_CASE("cache: another user, another account and another CA are each another's credential") {
+TEST_CASE("cache: another user, service account or CA selects another entry") {
   Bootstrap rig;
   const auto runs_for = [&rig](const Ask& ask) {
     const std::size_t before = rig.inner_runs();
@@ -192,7 +192,7 @@ TEST_CASE("cache: another user, another account and another CA are each another'
     CHECK(runs_for(ask) == 1);
     CHECK(runs_for(ask) == 0);
   }
-  // Nobody is given the token of another account, which is as good at the cluster.
+  // No run gets the cached token of another account, although the cluster would accept it.
   rig.api.server.on("/api/v1/namespaces/fleet/serviceaccounts/other/token",
                     status_reply(403, "Forbidden", "no"));
   const Ask other{.arguments = {"--service-account=fleet/other"}, .has_identity = false};

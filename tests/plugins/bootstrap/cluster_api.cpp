@@ -65,7 +65,7 @@ void add_extension(X509& certificate, int nid, const std::string& value) {
                   "add an extension");
 }
 
-// A certificate of a key, signed by another.
+// A certificate for `key`, signed by `signer`.
 std::string certificate_of(const X509_NAME& subject, EVP_PKEY& key, EVP_PKEY& signer,
                            const IssueWish& wish) {
   const CertificatePtr certificate(X509_new());

@@ -22,7 +22,7 @@ inline constexpr const char* kTokenPath =
 inline constexpr const char* kSigningPath =
     "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 
-// The differences of a token from the request.
+// How a token differs from the request.
 struct TokenWish {
   std::optional<std::int64_t> seconds = {};  // its lifetime, by status.expirationTimestamp
   std::optional<std::int64_t> exp_seconds = {};
@@ -32,7 +32,7 @@ struct TokenWish {
   bool is_opaque = false;
 };
 
-// The differences of a certificate from the request.
+// How a certificate differs from the request.
 struct IssueWish {
   std::string usage = "clientAuth";  // empty: no such extension
   long begins = -60;                 // seconds from now
@@ -41,10 +41,10 @@ struct IssueWish {
   bool is_ca = false;
   std::optional<std::string> user = {};
   std::optional<std::vector<std::string>> groups = {};
-  std::string unit = {};         // an organizational unit beside them
+  std::string unit = {};         // an additional organizational unit
   int chain = 1;                 // certificates
   bool is_chain_broken = false;  // the first is not signed by the second
-  std::string instead = {};      // this text and no certificate
+  std::string instead = {};      // this text instead of a certificate
 };
 
 // What happens to a new request.
@@ -54,32 +54,32 @@ class ClusterApi {
  public:
   explicit ClusterApi(const Identity* client_ca = nullptr);
 
-  // All requests from now on, and those that are there.
+  // Decides on all present and future requests.
   void decide(Approver approver);
-  // These status.conditions (JSON) in place of the approver's, who may issue a certificate all the
-  // same.
+  // Sets status.conditions (JSON) in place of the approver's. The approver still decides whether a
+  // certificate is issued.
   void set_conditions(const std::string& conditions);
   // Deletes all requests, like the cluster's garbage collector.
   void vanish();
-  // Each vanishes as soon as it is made.
+  // Each new request is deleted at once.
   void set_vanishing(bool is_vanishing);
-  // For each requested name there is already a request of another client, `count` times.
+  // The next `count` requested names are already in use by another client.
   void set_taken(int count);
-  // This many signing requests are processed, and get no answer.
+  // The next `count` calls on signing requests are processed, but get no answer.
   void lose_answers(int count);
-  // This many reads of signing requests find none, as at a server that lags behind.
+  // The next `looks` reads of signing requests find none, as on a server that lags behind.
   void lag_for(int looks);
-  // This many reads of signing requests are answered, and no later one.
+  // The next `looks` reads of signing requests are answered, and no later one is.
   void stall_after(int looks);
-  // Answers with 403 as RBAC does.
+  // Answers this method with 403, as RBAC does.
   void forbid(const std::string& method);
   void allow_all();
 
-  // How many requests were made, and how many POSTs came for that.
+  // The number of requests that were made, and the number of POSTs.
   int made() const;
   std::size_t posts() const { return server.count(kSigningPath); }
   std::vector<std::string> names() const;
-  // spec of the request that was made last.
+  // The spec of the newest request.
   std::string last_spec() const;
 
   TokenWish token;
@@ -108,17 +108,17 @@ class ClusterApi {
   int lag_ = 0;
   int taken_ = 0;
   int lost_ = 0;
-  int looks_ = -1;  // that are still answered; all of them where it is negative
+  int looks_ = -1;  // reads that are still answered; negative: all of them
   int made_ = 0;
 };
 
 // An RFC 3339 time so many seconds from now.
 std::string timestamp(std::int64_t seconds);
-// As kube-apiserver refuses.
+// An error reply of kube-apiserver.
 std::string status_reply(int code, const std::string& reason, const std::string& message,
                          const std::string& name = {});
 
-// The PKCS#10 request of a spec.
+// What the PKCS#10 request of a spec holds.
 struct RequestFacts {
   std::string subject = {};  // "O=fleet, CN=fleet-controller", groups sorted
   std::string key_type = {};
@@ -127,7 +127,7 @@ struct RequestFacts {
   int extensions = 0;
 };
 RequestFacts facts_of_request(const std::string& spec);
-// Whether the key, PEM, is the one of the certificate's.
+// Whether the private key (PEM) belongs to the certificate.
 bool is_pair(const std::string& certificate, const std::string& key);
 
 }  // namespace execcred::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The canonical mapping's entry for execcred-bootstrap is run as it stands, but for the places
-// where programs and the cluster are: the Secret that Cluster API keeps on the hub becomes a token.
+// Runs the canonical mapping's entry for execcred-bootstrap with a Secret of Cluster API on a hub.
+// Only the paths of programs and the server of the cluster are replaced in it.
 #include "bootstrap.hpp"
 #include "test_paths.hpp"
 
@@ -29,7 +29,7 @@ std::string kubeconfig_of(const ScriptedServer& server, const std::string& token
       .dump();
 }
 
-// As Cluster API stores the kubeconfig of its cluster spoke-1.
+// A Secret in which Cluster API stores the kubeconfig of its cluster spoke-1.
 std::string secret_with(const std::string& kubeconfig) {
   const json metadata = {{"name", "spoke-1-kubeconfig"},
                          {"namespace", "clusters"},
@@ -68,7 +68,7 @@ std::string profile_of(const ScriptedServer& server) {
 
 }  // namespace
 
-TEST_CASE("examples: the canonical mapping's entry makes a token of a Secret of Cluster API") {
+TEST_CASE("examples: the canonical mapping's entry gets a token with a Secret of Cluster API") {
   const Bootstrap rig;
   ScriptedServer hub;
   const std::string stored = new_secret();

@@ -9,7 +9,7 @@
 namespace execcred::test {
 namespace {
 
-// Nothing of it reached the cluster.
+// Nothing was sent to the cluster.
 void check_sent_nothing(const Bootstrap& rig) { CHECK(rig.api.server.connections() == 0); }
 
 std::string pair_status(const Identity& certificate, const Identity& key) {
@@ -28,12 +28,12 @@ TEST_CASE("inner: it gets the document that the client gave, and an empty standa
   CHECK("KUBERNETES_EXEC_INFO=" + rig.inner_document() == command.environment.back());
 }
 
-TEST_CASE("inner: it gets that of --exec-info too, from a file and from standard input") {
+TEST_CASE("inner: it gets the document of --exec-info, from a file and from standard input") {
   const Bootstrap rig;
   const std::string document =
       rig.command({}).environment.back().substr(std::string("KUBERNETES_EXEC_INFO=").size());
   const std::string path = rig.sandbox.write("info.json", document);
-  // The environment's document is an ancestor's.
+  // --exec-info overrides the document in the environment, which a parent process may have left.
   const Ask stale{.arguments = {"--exec-info=" + path},
                   .variables = {"KUBERNETES_EXEC_INFO={}"},
                   .has_cluster = false};
@@ -47,7 +47,7 @@ TEST_CASE("inner: it gets that of --exec-info too, from a file and from standard
   CHECK(rig.inner_runs() == 2);
 }
 
-TEST_CASE("inner: a document without a version is asked of it in ours") {
+TEST_CASE("inner: a document without apiVersion is passed on with the one of --api-version") {
   const Bootstrap rig;
   std::string document = rig.command({}).environment.back();
   const std::string member = R"("apiVersion":"client.authentication.k8s.io/v1",)";
@@ -60,7 +60,7 @@ TEST_CASE("inner: a document without a version is asked of it in ours") {
   CHECK(blackbox::json_at(rig.inner_document(), "apiVersion") == blackbox::kV1Beta1);
 }
 
-TEST_CASE("inner: it gets our environment unchanged") {
+TEST_CASE("inner: it gets execcred-bootstrap's environment unchanged") {
   const Bootstrap rig;
   rig.set_inner("printf '%s|%s|%s' \"$EXECCRED_AUDIENCE\" \"$EXECCRED_VIA\" \"$FOREIGN\" > '" +
                 rig.sandbox.at("seen") + "'\n/bin/cat '" + rig.sandbox.at("inner/output") + "'\n");
@@ -69,7 +69,7 @@ TEST_CASE("inner: it gets our environment unchanged") {
   CHECK(blackbox::read_text(rig.sandbox.at("seen")) == "https://kubernetes|csr|a b");
 }
 
-TEST_CASE("inner: its exit codes are passed on, and others are no credential") {
+TEST_CASE("inner: its exit codes 1, 2, 3 and 70 are passed on, and all others become 1") {
   const Bootstrap rig;
   struct Case {
     std::string script;
@@ -88,7 +88,7 @@ TEST_CASE("inner: its exit codes are passed on, and others are no credential") {
   check_sent_nothing(rig);
 }
 
-TEST_CASE("inner: one that a signal ends gives nothing, and nobody remembers it") {
+TEST_CASE("inner: if a signal ends it, the run exits with 1, and the failure is not remembered") {
   const Bootstrap rig;
   for (const std::string signal : {"9", "15"}) {
     rig.set_inner("kill -" + signal + " $$");
@@ -100,7 +100,7 @@ TEST_CASE("inner: one that a signal ends gives nothing, and nobody remembers it"
   CHECK_SUCCESS(rig.run());
 }
 
-TEST_CASE("inner: its error line is shown, cleaned and cut") {
+TEST_CASE("inner: its error line is shown, escaped and shortened") {
   const Bootstrap rig;
   rig.set_inner(
       "echo 'execcred-x: debug: 0.1 ms: reading' >&2\n"
@@ -116,7 +116,7 @@ TEST_CASE("inner: its error line is shown, cleaned and cut") {
   CHECK_FALSE(says(rig.run_cold(), "more"));
 }
 
-TEST_CASE("inner: what it says on success is shown with --debug alone") {
+TEST_CASE("inner: its messages on success are shown only with --debug") {
   const Bootstrap rig;
   rig.set_inner("echo 'a warning' >&2\n/bin/cat '" + rig.sandbox.at("inner/output") + "'\n");
   CHECK_SUCCESS(rig.run());
@@ -125,7 +125,7 @@ TEST_CASE("inner: what it says on success is shown with --debug alone") {
   CHECK(says(outcome, "the inner plugin: a warning"));
 }
 
-TEST_CASE("inner: a program that is not there, or cannot be run, is a mistake") {
+TEST_CASE("inner: a program that is missing or cannot be run is a configuration error") {
   const Bootstrap rig;
   for (const std::string& path : {rig.sandbox.at("nope"), rig.sandbox.write("data", "x", 0644),
                                   rig.sandbox.path().string()}) {
@@ -137,7 +137,7 @@ TEST_CASE("inner: a program that is not there, or cannot be run, is a mistake") 
   check_sent_nothing(rig);
 }
 
-TEST_CASE("inner: one that hangs is unavailable, and ended with what it started") {
+TEST_CASE("inner: one that hangs counts as unavailable, and is ended with its child processes") {
   const Bootstrap rig;
   const std::string pid_file = rig.sandbox.at("pid");
   rig.set_inner("/bin/sleep 1000 &\necho $! > '" + pid_file + "'\nwait\n");
@@ -147,7 +147,7 @@ TEST_CASE("inner: one that hangs is unavailable, and ended with what it started"
   check_sent_nothing(rig);
 }
 
-TEST_CASE("inner: output that is no credential of use, and nothing is sent") {
+TEST_CASE("inner: output without a usable credential is refused, and nothing is sent") {
   const Bootstrap rig;
   const Identity one = make_identity({.common_name = "one"});
   const Identity other = make_identity({.common_name = "other"});
@@ -195,7 +195,7 @@ TEST_CASE("inner: output that is no credential of use, and nothing is sent") {
   check_sent_nothing(rig);
 }
 
-TEST_CASE("inner: a client certificate is shown to the cluster") {
+TEST_CASE("inner: a client certificate is presented to the cluster") {
   const Identity client_ca = make_ca("client CA");
   const Bootstrap rig(&client_ca);
   const Identity client = make_identity({.common_name = "bootstrapper", .issuer = &client_ca});
@@ -207,7 +207,7 @@ TEST_CASE("inner: a client certificate is shown to the cluster") {
   CHECK(sent.header("Authorization") == "");
 }
 
-TEST_CASE("inner: a failure with 2 is never remembered, those with 1 and 3 are") {
+TEST_CASE("inner: its failures with 2 and 70 are not remembered, those with 1 and 3 are") {
   const Bootstrap rig;
   const auto runs_of_two = [&rig](const std::string& script) {
     rig.clear_cache();
@@ -223,7 +223,7 @@ TEST_CASE("inner: a failure with 2 is never remembered, those with 1 and 3 are")
   CHECK(runs_of_two("exit 3") == 1);
 }
 
-TEST_CASE("inner: a plugin of ours, with a boundary of its own") {
+TEST_CASE("inner: an execcred plugin checks its own --from-profile boundary") {
   Bootstrap rig;
   const std::string secret = new_secret();
   const std::string path = rig.sandbox.write("token", secret + "\n");

@@ -6,7 +6,7 @@
 
 namespace execcred::test {
 
-TEST_CASE("options: what is missing is named, and nobody is asked") {
+TEST_CASE("options: a missing option is named, and no server is called") {
   const Bootstrap rig;
   CHECK_REFUSAL(rig.run({.via = ""}), 2, "--via is required");
   CHECK_REFUSAL(rig.run({.has_credential = false}), 2, "--credential is required");
@@ -27,7 +27,7 @@ TEST_CASE("options: --allow-server may come from the environment") {
       rig.run({.variables = {"EXECCRED_ALLOW_SERVER=https://127.0.0.1:*"}, .has_allow = false}));
 }
 
-TEST_CASE("options: values that are none") {
+TEST_CASE("options: invalid values are refused") {
   const Bootstrap rig;
   struct Case {
     Ask ask;
@@ -72,7 +72,7 @@ TEST_CASE("options: --credential is the command of a program, by its absolute pa
   CHECK_FAILURE(run(R"(["/bin/sh",5])"), 2, "has a part that is no string");
 }
 
-TEST_CASE("options: one of the other way is refused as a flag, and passed over as a variable") {
+TEST_CASE("options: one of the other --via is refused as a flag, and ignored as a variable") {
   const Bootstrap rig;
   for (const std::string option :
        {"--user=x", "--group=x", "--signer=a.example/b", "--key-type=ed25519"}) {
@@ -86,14 +86,14 @@ TEST_CASE("options: one of the other way is refused as a flag, and passed over a
     const std::string name = option.substr(0, option.find('='));
     CHECK_REFUSAL(rig.run(csr({.arguments = {option}})), 2, name + " has no use with --via=csr");
   }
-  // Also where its value is none.
+  // A variable with an invalid value is ignored too.
   CHECK_SUCCESS(rig.run({.variables = {"EXECCRED_USER=x", "EXECCRED_KEY_TYPE=dsa",
                                        "EXECCRED_SIGNER=none", "EXECCRED_GROUP=a,b"}}));
   CHECK_SUCCESS(rig.run(csr(
       {.variables = {"EXECCRED_SERVICE_ACCOUNT=none", "EXECCRED_AUDIENCE=https://elsewhere"}})));
 }
 
-TEST_CASE("options: the environment may have them all") {
+TEST_CASE("options: all required ones may come from the environment") {
   Bootstrap rig;
   const Outcome outcome = rig.run(
       {.via = "",
@@ -122,7 +122,7 @@ TEST_CASE("profile: no field of spec.cluster.config is read, and none is refused
   }
 }
 
-TEST_CASE("profile: nothing may stand behind --from-profile, not even what stands before it") {
+TEST_CASE("profile: no option may follow --from-profile, not even with an unchanged value") {
   const Bootstrap rig;
   CHECK_SUCCESS(rig.run({.arguments = {"--from-profile"}}));
   for (const std::string option :
@@ -137,7 +137,7 @@ TEST_CASE("profile: nothing may stand behind --from-profile, not even what stand
   CHECK_FAILURE(rig.run({.arguments = {"--from-profile", "--wat=1"}}), 2, "unknown option '--wat'");
 }
 
-TEST_CASE("cluster: without its CA, or without verifying by it, nothing is sent") {
+TEST_CASE("cluster: without its CA, or without verification, nothing is sent") {
   const Bootstrap rig;
   for (const char* via : {"token-request", "csr"}) {
     CAPTURE(via);
@@ -153,7 +153,7 @@ TEST_CASE("cluster: without its CA, or without verifying by it, nothing is sent"
     CHECK_REFUSAL(run("", R"(,"insecure-skip-tls-verify":true)"), 2,
                   "spec.cluster.insecure-skip-tls-verify is set");
     CHECK_REFUSAL(run("-", R"(,"insecure-skip-tls-verify":true)"), 2, "insecure-skip-tls-verify");
-    // Before the rules that refuse the server.
+    // This check comes before those of --allow-server.
     CHECK_REFUSAL(run("-", "", kSpoke), 2, "certificate-authority-data is missing");
     CHECK_REFUSAL(run("", R"(,"insecure-skip-tls-verify":true)", kSpoke), 2, "insecure-skip");
     CHECK_REFUSAL(run("", "", rig.api.server.url() + "?x=y"), 2, "has a query");
@@ -163,7 +163,7 @@ TEST_CASE("cluster: without its CA, or without verifying by it, nothing is sent"
   CHECK(rig.api.server.connections() == 0);
 }
 
-TEST_CASE("cluster: a server whose certificate is another CA's gets nothing") {
+TEST_CASE("cluster: a server with a certificate of another CA gets no request") {
   const Bootstrap rig;
   const Bootstrap other;
   CHECK_FAILURE(rig.run({.authority = blackbox::base64(other.api.server.ca_pem())}), 3,
@@ -171,7 +171,7 @@ TEST_CASE("cluster: a server whose certificate is another CA's gets nothing") {
   CHECK(rig.api.server.requests().empty());
 }
 
-TEST_CASE("cluster: variables never name a proxy, and a proxy-url needs --allow-proxy") {
+TEST_CASE("cluster: variables of proxies are ignored, and a proxy-url needs --allow-proxy") {
   const Bootstrap rig;
   const ScriptedServer proxy(ScriptedServer::Transport::plain);
   Texts variables;

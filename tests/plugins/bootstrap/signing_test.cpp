@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Certificate signing requests: what is asked, how long it is waited for, and what is left to the
-// next run.
+// Certificate signing requests: their content, how long a run waits, and what the next run
+// resumes.
 #include "bootstrap.hpp"
 #include "support/processes.hpp"
 
@@ -17,7 +17,7 @@
 namespace execcred::test {
 namespace {
 
-// With little time.
+// A run with a short timeout.
 Ask brief(Ask ask = {}) {
   ask.arguments.emplace_back("--timeout=1500ms");
   return csr(std::move(ask));
@@ -31,7 +31,7 @@ blackbox::Answer pair_of(const Outcome& outcome) {
   return answer;
 }
 
-// The file of the kind in the cache directory; empty where there is none.
+// The file with this ending in the cache directory; empty if there is none.
 std::filesystem::path cache_file(const Bootstrap& rig, std::string_view ending) {
   for (const auto& entry : std::filesystem::directory_iterator(rig.cache_path)) {
     if (entry.path().native().ends_with(ending)) return entry.path();
@@ -42,7 +42,7 @@ std::filesystem::path cache_file(const Bootstrap& rig, std::string_view ending) 
 }  // namespace
 
 TEST_CASE(
-    "csr: the request has the subject, a key of ours, the signer, the usages and the lifetime") {
+    "csr: the request has the subject, a generated key, the signer, the usages and the lifetime") {
   const Bootstrap rig;
   const Outcome outcome = rig.run(csr({.arguments = {"--lifetime=24h"}}));
   pair_of(outcome);
@@ -96,7 +96,7 @@ TEST_CASE("csr: names are random, and so are keys") {
   }
 }
 
-TEST_CASE("csr: an approval while the run waits is seen") {
+TEST_CASE("csr: a run that waits sees the approval") {
   Bootstrap rig;
   rig.api.decide(Approver::waits);
   blackbox::Child child(rig.command(csr({.arguments = {"--timeout=30s"}})));
@@ -106,7 +106,7 @@ TEST_CASE("csr: an approval while the run waits is seen") {
   CHECK(rig.api.posts() == 1);
 }
 
-TEST_CASE("csr: pending at the deadline is 3 with its name, is resumed, and is no failure") {
+TEST_CASE("csr: if it is pending at the deadline, the run exits with 3, and the next resumes it") {
   Bootstrap rig;
   rig.api.decide(Approver::waits);
   for (int run = 0; run < 2; ++run) {
@@ -115,7 +115,7 @@ TEST_CASE("csr: pending at the deadline is 3 with its name, is resumed, and is n
     const std::string name = rig.api.names().front();
     CHECK_REFUSAL(outcome, 3, "the certificate signing request '" + name + "' is pending");
     CHECK(says(outcome, "hint: kubectl certificate approve " + name));
-    // To the deadline, and not beyond it.
+    // The run waits until the deadline, but not longer.
     CHECK(outcome.elapsed >= milliseconds(1000));
     CHECK(outcome.elapsed < blackbox::kNoWait);
   }
@@ -127,7 +127,7 @@ TEST_CASE("csr: pending at the deadline is 3 with its name, is resumed, and is n
   CHECK(facts_of_request(rig.api.last_spec()).public_key == key);
 }
 
-TEST_CASE("csr: approved, and not issued yet, is pending too") {
+TEST_CASE("csr: one that is approved, but not issued yet, is pending too") {
   Bootstrap rig;
   rig.api.decide(Approver::only_approves);
   const Outcome outcome = rig.run(brief());
@@ -138,14 +138,14 @@ TEST_CASE("csr: approved, and not issued yet, is pending too") {
   CHECK(rig.api.posts() == 1);
 }
 
-TEST_CASE("csr: a last look that gets no answer leaves what the look before it showed") {
+TEST_CASE("csr: if the last read gets no answer, the result of the read before it is reported") {
   Bootstrap rig;
   rig.api.decide(Approver::only_approves);
   rig.api.stall_after(2);
   CHECK_REFUSAL(rig.run(brief()), 3, "is approved, and its signer has issued no certificate yet");
 }
 
-TEST_CASE("csr: name and key are kept with 0600, and neither is shown") {
+TEST_CASE("csr: name and key are stored with mode 0600, and a damaged file is ignored") {
   Bootstrap rig;
   rig.api.decide(Approver::waits);
   rig.run(brief());
@@ -156,14 +156,14 @@ TEST_CASE("csr: name and key are kept with 0600, and neither is shown") {
   const std::string text = blackbox::read_text(file);
   CHECK(text.find(rig.api.names().front()) != std::string::npos);
   CHECK(text.find("BEGIN PRIVATE KEY") != std::string::npos);
-  // One that is damaged counts as none.
+  // A damaged file counts as missing.
   std::ofstream(file) << text.substr(0, text.size() / 2);
   rig.api.decide(Approver::approves);
   pair_of(rig.run(brief()));
   CHECK(rig.api.made() == 2);
 }
 
-TEST_CASE("csr: one that has vanished is made again with the same key") {
+TEST_CASE("csr: a deleted request is made again with the same key") {
   Bootstrap rig;
   rig.api.decide(Approver::waits);
   rig.run(brief());
@@ -175,7 +175,7 @@ TEST_CASE("csr: one that has vanished is made again with the same key") {
   CHECK(facts_of_request(rig.api.last_spec()).public_key == key);
 }
 
-TEST_CASE("csr: a 404 without a name is one too, and without the API the making fails") {
+TEST_CASE("csr: a 404 without a name means deleted too, and a 404 of the API is an error") {
   Bootstrap rig;
   rig.api.decide(Approver::waits);
   rig.run(brief());
@@ -190,14 +190,14 @@ TEST_CASE("csr: a 404 without a name is one too, and without the API the making 
   CHECK_REFUSAL(rig.run(brief()), 1, "does it serve certificatesigningrequests?");
 }
 
-TEST_CASE("csr: vanishing each time ends, in one run") {
+TEST_CASE("csr: if each request is deleted at once, the run ends after three") {
   Bootstrap rig;
   rig.api.set_vanishing(true);
   CHECK_REFUSAL(rig.run(csr()), 3, "was deleted each time that it was created");
   CHECK(rig.api.made() == 3);
 }
 
-TEST_CASE("csr: denied and failed are 1 with reason and message, remembered, and then forgotten") {
+TEST_CASE("csr: denied or failed exits with 1, reason and message, and is remembered for a while") {
   Bootstrap rig;
   struct Case {
     Approver approver;
@@ -216,7 +216,7 @@ TEST_CASE("csr: denied and failed are 1 with reason and message, remembered, and
     }
     CHECK(rig.api.made() == before + 1);
     const std::string key = facts_of_request(rig.api.last_spec()).public_key;
-    // As when its ten seconds are over.
+    // Its ten seconds are over: this has the same effect.
     std::filesystem::remove(cache_file(rig, ".failure"));
     rig.api.decide(Approver::approves);
     pair_of(rig.run(csr()));
@@ -225,7 +225,7 @@ TEST_CASE("csr: denied and failed are 1 with reason and message, remembered, and
   }
 }
 
-TEST_CASE("csr: conditions count in any order, by type, and not where their status is untrue") {
+TEST_CASE("csr: conditions are read by type, in any order, and only if their status is True") {
   Bootstrap rig;
   const std::string approved = R"({"type":"Approved","status":"True"})";
   const std::string denied = R"({"type":"Denied","status":"True","reason":"WrongFleet"})";
@@ -248,7 +248,7 @@ TEST_CASE("csr: conditions count in any order, by type, and not where their stat
         Case{{untrue("Approved", "False"), denied}, 1, "' was denied: WrongFleet"},
         Case{{unknown, approved}, 0},
         Case{{untrue("Denied", "False"), untrue("Failed", "Unknown"), approved}, 0},
-        // The certificate is there, and the approval is not.
+        // There is a certificate, but no approval.
         Case{{unknown}, 3, "is pending: nobody has approved it yet"},
         Case{{untrue("Approved", "False")}, 3, "is pending: nobody has approved it yet"},
         Case{{untrue("Approved", "Unknown")}, 3, "is pending: nobody has approved it yet"}}) {
@@ -265,7 +265,7 @@ TEST_CASE("csr: conditions count in any order, by type, and not where their stat
   }
 }
 
-TEST_CASE("csr: another's request of our name is never used") {
+TEST_CASE("csr: another's request with the same name is never used") {
   Bootstrap rig;
   rig.api.set_taken(2);
   pair_of(rig.run(csr()));
@@ -277,14 +277,14 @@ TEST_CASE("csr: another's request of our name is never used") {
                 "each name for a certificate signing request was already in use");
 }
 
-TEST_CASE("csr: a lost answer makes no second request") {
+TEST_CASE("csr: a lost answer does not lead to a second request") {
   Bootstrap rig;
-  // The request arrives, and its answer does not.
+  // The request arrives, but its answer is lost.
   rig.api.lose_answers(1);
   pair_of(rig.run(csr()));
   CHECK(rig.api.made() == 1);
   CHECK(rig.api.posts() == 1);
-  // Nor is there one when the cluster is away right after.
+  // The same holds if the answer to the read after it is lost too.
   rig.clear_cache();
   rig.api.lose_answers(2);
   CHECK_FAILURE(rig.run(brief()), 3, "while creating one of the certificatesigningrequests");
@@ -294,15 +294,15 @@ TEST_CASE("csr: a lost answer makes no second request") {
   CHECK(rig.api.made() == 2);
 }
 
-TEST_CASE("csr: a 409 that our own request is the reason of makes no second request") {
+TEST_CASE("csr: a 409 that the run's own request causes does not lead to a second request") {
   Bootstrap rig;
-  // The answer is lost, and so is the look after it.
+  // The answer is lost, and so is the answer to the read after it.
   rig.api.lose_answers(2);
   CHECK_FAILURE(rig.run(brief()), 3, "while creating one of the certificatesigningrequests");
   std::filesystem::remove(cache_file(rig, ".failure"));
   rig.api.lose_answers(0);
   const std::string key = facts_of_request(rig.api.last_spec()).public_key;
-  // Both looks before it is made again ask a server that has not heard of it.
+  // Both reads before the next POST reach a server that does not know the request yet.
   rig.api.lag_for(2);
   pair_of(rig.run(csr()));
   CHECK(rig.api.posts() == 2);
@@ -311,7 +311,7 @@ TEST_CASE("csr: a 409 that our own request is the reason of makes no second requ
   CHECK(facts_of_request(rig.api.last_spec()).public_key == key);
 }
 
-TEST_CASE("csr: a kill while the answer is on its way makes no second request") {
+TEST_CASE("csr: a kill right after the request is made does not lead to a second request") {
   Bootstrap rig;
   rig.api.decide(Approver::waits);
   {
@@ -351,7 +351,7 @@ TEST_CASE("csr: killed at any system call, the next run succeeds, and there is o
   CHECK(points > 10);
 }
 
-TEST_CASE("csr: a 403 names the RBAC rule, for making and for reading") {
+TEST_CASE("csr: a 403 names the RBAC rule, for create and for get") {
   Bootstrap rig;
   const std::string rule =
       "verbs [create, get] on resources [certificatesigningrequests] of apiGroups "
@@ -365,7 +365,7 @@ TEST_CASE("csr: a 403 names the RBAC rule, for making and for reading") {
 }
 
 TEST_CASE(
-    "csr: a cluster that is down is unavailable, one that has no such API is not the cluster") {
+    "csr: a cluster that is down exits with 3, one without the API or with a 422 reply with 1") {
   Bootstrap rig;
   rig.api.server.on(kSigningPath, reply(503, "{}"));
   CHECK_FAILURE(rig.run(brief()), 3, "the cluster answered 503");
@@ -375,7 +375,7 @@ TEST_CASE(
   CHECK_FAILURE(rig.run_cold(csr()), 1, "the cluster answered 422: spec.usages: required");
 }
 
-TEST_CASE("csr: without a cache, each run makes a request of its own") {
+TEST_CASE("csr: without a cache, each run makes its own request") {
   Bootstrap rig;
   pair_of(rig.run(csr({.arguments = {"--no-cache"}})));
   pair_of(rig.run(csr({.arguments = {"--no-cache"}})));
@@ -386,7 +386,7 @@ TEST_CASE("csr: without a cache, each run makes a request of its own") {
   CHECK_FALSE(std::filesystem::exists(rig.cache_path));
 }
 
-TEST_CASE("certificate: one that is not what was asked for") {
+TEST_CASE("certificate: one that does not match the request is refused, and is not cached") {
   Bootstrap rig;
   const std::vector<std::string> groups = {"fleet", "blue"};
   struct Case {
@@ -419,7 +419,7 @@ TEST_CASE("certificate: one that is not what was asked for") {
     const Outcome outcome = rig.run_cold(csr());
     CHECK_FAILURE(outcome, 1, c.part);
     CHECK(says(outcome, "while reading the certificate of the certificate signing request '"));
-    // It is not found again.
+    // It was not cached.
     std::filesystem::remove(cache_file(rig, ".failure"));
     rig.api.issue = {};
     pair_of(rig.run(csr()));
@@ -427,7 +427,7 @@ TEST_CASE("certificate: one that is not what was asked for") {
   }
 }
 
-TEST_CASE("certificate: groups are a set, and a chain of sixteen is given whole") {
+TEST_CASE("certificate: groups are compared as a set, and a chain of 16 is printed completely") {
   Bootstrap rig;
   rig.api.issue.groups = std::vector<std::string>{"blue", "fleet", "blue"};
   pair_of(rig.run_cold(csr()));

@@ -21,7 +21,7 @@ TEST_CASE("token: one TokenRequest with the bootstrap credential, for the API se
                      R"("spec":{"expirationSeconds":3600}})");
 }
 
-TEST_CASE("token: audiences and lifetime are asked for, in the client's version of the protocol") {
+TEST_CASE("token: audiences and lifetime are requested, and the client's API version is used") {
   const Bootstrap rig;
   rig.set_inner_output(exec_credential(R"({"token":"t0ken"})", blackbox::kV1Beta1));
   const Outcome outcome = rig.run({.arguments = {"--audience=a", "--audience=b", "--lifetime=24h"},
@@ -33,7 +33,7 @@ TEST_CASE("token: audiences and lifetime are asked for, in the client's version 
   CHECK(blackbox::json_at(sent.body, "spec.expirationSeconds") == "86400");
 }
 
-TEST_CASE("token: what the server grants counts, shorter or longer") {
+TEST_CASE("token: the lifetime that the server grants applies, shorter or longer") {
   Bootstrap rig;
   for (const std::int64_t granted : {600, 1800, 40000}) {
     CAPTURE(granted);
@@ -50,7 +50,7 @@ TEST_CASE("token: it ends at the earlier of status.expirationTimestamp and exp")
   CHECK(is_about(claimed_seconds(rig.run_cold()), claim_for(1200)));
 }
 
-TEST_CASE("token: of another account, for another audience, ended, or none") {
+TEST_CASE("token: one of another account, for another audience, expired or opaque is refused") {
   Bootstrap rig;
   struct Case {
     TokenWish wish;
@@ -87,7 +87,7 @@ TEST_CASE("token: a 403 names the RBAC rule that is missing") {
   CHECK(says(outcome, "the cluster answered 403 Forbidden"));
 }
 
-TEST_CASE("token: replies that are none, and a cluster that is down") {
+TEST_CASE("token: invalid replies exit with 1, and a cluster that is down exits with 3") {
   Bootstrap rig;
   rig.api.server.on(kTokenPath, status_reply(401, "Unauthorized", "Unauthorized"));
   CHECK_REFUSAL(rig.run_cold(), 1, "the cluster does not know this identity");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // external_account credentials of AWS: a signed request for GetCallerIdentity is the subject token.
-// (That the signature is right, google-auth's own server-side check says: tests/e2e.)
+// (tests/e2e checks the signature by google-auth's own server-side check.)
 #include "google.hpp"
 
 #include <doctest/doctest.h>
@@ -109,7 +109,7 @@ TEST_CASE("aws: keys of the environment sign, in google-auth's form and order") 
   CHECK(google.cloud.hosts() == Texts{"sts.googleapis.com:443"});
 }
 
-TEST_CASE("aws: the instance's role, by version 2 of its metadata service") {
+TEST_CASE("aws: the instance's role is read with IMDSv2") {
   Google google;
   Instance instance;
   CHECK_SUCCESS(google.run_cold({.credentials = object(of_instance(google, instance))}));
@@ -119,14 +119,14 @@ TEST_CASE("aws: the instance's role, by version 2 of its metadata service") {
   CHECK(request["headers"][3]["value"] == instance.session);
   CHECK(request["headers"][0]["value"].get<std::string>().find("ASIATESTKEY/") !=
         std::string::npos);
-  // Without a URL of its own the token is asked for beside the others.
+  // Without its own URL, the token is requested from the server of the other URLs.
   const Members older = of_aws(google, {{"region_url", text(instance.server.url("/zone"))},
                                         {"url", text(instance.server.url("/roles"))}});
   CHECK_SUCCESS(google.run_cold({.credentials = object(older)}));
   CHECK(instance.server.count("/latest/api/token") >= 1);
 }
 
-TEST_CASE("aws: without a region, without keys, or with those of an instance that has none") {
+TEST_CASE("aws: a missing or invalid region, missing keys and an instance without a role fail") {
   Google google;
   const Texts keys = {"AWS_ACCESS_KEY_ID=AKIATEST", "AWS_SECRET_ACCESS_KEY=x"};
   CHECK_FAILURE(google.run({.credentials = object(of_aws(google)), .variables = keys}), 2,
@@ -173,7 +173,7 @@ TEST_CASE("aws: a verification URL that is not of AWS's STS, or metadata elsewhe
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("aws: what is signed asks for GetCallerIdentity, and for nothing else") {
+TEST_CASE("aws: the verification URL may only request GetCallerIdentity from AWS's STS") {
   Google google;
   const std::string host = "https://sts.{region}.amazonaws.com";
   const std::string query = "?Action=GetCallerIdentity&Version=2011-06-15";

@@ -31,7 +31,7 @@ std::string all_names_in(const std::filesystem::path& folder) {
 
 }  // namespace
 
-TEST_CASE("cache: a second run asks nobody, and a renewed subject token is the same identity") {
+TEST_CASE("cache: a second run calls no server, and a renewed subject token finds the entry") {
   Google google;
   const Outcome first = google.run(by(google.file_account()));
   CHECK_SUCCESS(first);
@@ -39,13 +39,13 @@ TEST_CASE("cache: a second run asks nobody, and a renewed subject token is the s
   const Outcome second = google.run(by(google.file_account()));
   CHECK(token_of(second) == token_of(first));
   CHECK(google.cloud.connections() == 1);
-  // Even when it has ended: what it was exchanged for is still good.
+  // An expired subject token finds it too: the token from the exchange is still valid.
   google.sandbox.write("subject", new_subject(-10));
   CHECK(token_of(google.run(by(google.file_account()))) == token_of(first));
   CHECK(google.cloud.connections() == 1);
 }
 
-TEST_CASE("cache: 20 cold runs at once ask Google once") {
+TEST_CASE("cache: 20 runs at once with an empty cache call Google once") {
   Google google;
   google.sandbox.write("credentials.json", object(Google::service_account()));
   std::vector<std::unique_ptr<blackbox::Child>> children;
@@ -67,14 +67,14 @@ TEST_CASE("cache: 20 cold runs at once ask Google once") {
 
 TEST_CASE("cache: switching the account never returns the old account's token") {
   Google google;
-  // Each account's token says whose it is.
+  // Each token names its account.
   google.cloud.api().on(kOauth, [](Stream& stream, const Received& request) {
     stream.write(reply(200, token_body("ya29.of-" + request.field("refresh_token"))));
   });
   const std::string path = google.sandbox.at("adc.json");
   for (int round = 0; round < 3; ++round) {
     for (const std::string account : {"anna", "bert", "carl"}) {
-      // In one and the same file, as gcloud auth application-default login does.
+      // All accounts use the same file, as with `gcloud auth application-default login`.
       google.sandbox.write("adc.json", object(with(google.user(), "refresh_token", text(account))));
       const Outcome outcome = google.run({.arguments = {"--credentials-file=" + path}});
       CHECK(token_of(outcome) == "ya29.of-" + account);
@@ -83,7 +83,7 @@ TEST_CASE("cache: switching the account never returns the old account's token") 
   CHECK(google.cloud.calls() == 3);
 }
 
-TEST_CASE("cache: no input that decides whose token it is, or what for, shares an entry") {
+TEST_CASE("cache: each input of a token's identity or purpose selects another entry") {
   Google google;
   ScriptedServer metadata(kPlain);
   const Members usual = google.file_account();
@@ -131,12 +131,12 @@ TEST_CASE("cache: no input that decides whose token it is, or what for, shares a
     CHECK(tokens.insert(token_of(outcome)).second);
   }
   CHECK(tokens.size() == asks.size());
-  // In the subject's file itself, another identity.
+  // The subject's file is the same, and its identity is another one.
   google.sandbox.write("subject", new_subject(3600, "third"));
   CHECK(tokens.insert(token_of(google.run(by(usual)))).second);
 }
 
-TEST_CASE("cache: what a metadata server gave is for the machine that asked") {
+TEST_CASE("cache: a token of a metadata server serves only the machine that requested it") {
   Google google;
   ScriptedServer metadata(kPlain);
   int count = 0;
@@ -152,7 +152,7 @@ TEST_CASE("cache: what a metadata server gave is for the machine that asked") {
   if (elsewhere) CHECK(token_of(*elsewhere) == "ya29.machine-2");
 }
 
-TEST_CASE("cache: entries tell whose they are, and hold nothing secret but the token") {
+TEST_CASE("cache: no file in it holds the secrets that a token was requested with") {
   Google google;
   const std::string secret = google.client_secret;
   CHECK_SUCCESS(google.run(by(google.user())));
@@ -169,7 +169,7 @@ TEST_CASE("cache: entries tell whose they are, and hold nothing secret but the t
   }
 }
 
-TEST_CASE("cache: --no-cache asks each time and leaves nothing") {
+TEST_CASE("cache: --no-cache calls Google in each run and writes no files") {
   Google google;
   Ask ask = by(google.file_account(), {"--no-cache"});
   ask.has_cache = false;
@@ -179,12 +179,12 @@ TEST_CASE("cache: --no-cache asks each time and leaves nothing") {
   CHECK_FALSE(std::filesystem::exists(google.sandbox.at("xdg")));
 }
 
-TEST_CASE("cache: a token that is still good survives Google's outage") {
+TEST_CASE("cache: a valid token is served while Google is down") {
   Google google;
   google.cloud.api().on(kSts, reply(200, token_body("ya29.short", "60")));
   CHECK_SUCCESS(google.run(by(google.file_account())));
   google.cloud.api().on(kSts, reply(503, "down"));
-  // Within its last minute it is due for a refresh, which fails.
+  // With this option the token is due for a refresh, which fails.
   const Outcome outcome = google.run(by(google.file_account(), {"--refresh-before=59s"}));
   CHECK_SUCCESS(outcome);
   CHECK(token_of(outcome) == "ya29.short");

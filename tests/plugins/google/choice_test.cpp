@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Service accounts of a ClusterProfile's choice: only those that the mapping allows.
+// A ClusterProfile may choose a service account, but only one that the mapping allows.
 #include "google.hpp"
 #include "support/choice_escapes.hpp"
 
@@ -36,7 +36,7 @@ TEST_CASE("choice: a field or an argument names the account, where the mapping a
   }
 }
 
-TEST_CASE("choice: a chain is the controller's to give, by an exact pattern alone") {
+TEST_CASE("choice: a chain of accounts is allowed only by an exact pattern") {
   Google google;
   const std::string chain = std::string(kAccount) + "," + kOtherAccount;
   CHECK_SUCCESS(google.run_cold(of_profile(google, chain, {"--allow-impersonation=" + chain})));
@@ -47,7 +47,7 @@ TEST_CASE("choice: a chain is the controller's to give, by an exact pattern alon
       1, "matches no --allow-impersonation");
 }
 
-TEST_CASE("choice: without a pattern 2, with none that matches 1, and nobody is asked") {
+TEST_CASE("choice: without a pattern it exits with 2, without a match with 1, and calls nothing") {
   Google google;
   CHECK_REFUSAL(google.run(of_profile(google, kOtherAccount)), 2,
                 "there is no --allow-impersonation");
@@ -61,7 +61,7 @@ TEST_CASE("choice: without a pattern 2, with none that matches 1, and nobody is 
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("choice: one that differs from the mapping's own account is refused, the same is none") {
+TEST_CASE("choice: an account other than the mapping's own is refused, the same one is accepted") {
   Google google;
   const std::string own = std::string("--impersonate-service-account=") + kAccount;
   CHECK_REFUSAL(google.run(of_profile(google, kOtherAccount, {own, kAllowed})), 1,
@@ -97,7 +97,7 @@ TEST_CASE("choice: one mapping entry serves 50 accounts, and none gets the token
   for (int i = 0; i < 50; ++i) CHECK(google.cloud.api().count(impersonation_path(account(i))) == 1);
 }
 
-TEST_CASE("choice: no attempt to leave the patterns gets a token") {
+TEST_CASE("choice: an account outside the patterns gets no token, however it is written") {
   Google google;
   const std::string good = "fleet-a@project-1.iam.gserviceaccount.com";
   const Texts others = {"evil@project-1.iam.gserviceaccount.com",

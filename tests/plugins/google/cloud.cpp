@@ -77,7 +77,7 @@ std::vector<std::string> Cloud::hosts() const {
   return hosts_;
 }
 
-// The first third is the same for all of a kind: one remembered secret stands for them.
+// All tokens begin with the same text, which is remembered as one secret for all of them.
 std::string google_token(const std::string& kind, int number) {
   std::string tail;
   for (const char c : kind) {

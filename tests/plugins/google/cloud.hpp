@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Google's endpoints on loopback, under their own names: a proxy leads every name to one server,
-// whose certificate is good for them. It works until a case scripts another answer, and refuses
-// what Google would.
+// Google's endpoints on loopback, under their own names: a proxy connects every name to one
+// server, whose certificate is valid for them. The server gives tokens until a case sets other
+// answers.
 #pragma once
 
 #include "support/scripted_server.hpp"
@@ -20,7 +20,7 @@ inline constexpr const char* kOtherAccount = "other@project-1.iam.gserviceaccoun
 
 // "/v1/projects/-/serviceAccounts/EMAIL:generateAccessToken", as it is sent.
 std::string impersonation_path(const std::string& account = kAccount);
-// The URL of a credentials file.
+// The URL for the same in a credentials file.
 std::string impersonation_url(const std::string& account = kAccount,
                               const std::string& host = "iamcredentials.googleapis.com");
 
@@ -28,13 +28,13 @@ class Cloud {
  public:
   Cloud();
 
-  // HTTPS_PROXY.
+  // The value of HTTPS_PROXY.
   std::string proxy() const { return tunnel_.url(""); }
   const std::string& ca_pem() const { return ca_.pem; }
-  // The names that were asked for: "sts.googleapis.com:443".
+  // The names of the servers that were called, like "sts.googleapis.com:443".
   std::vector<std::string> hosts() const;
   std::size_t connections() const { return tunnel_.connections(); }
-  // The requests to all names; its paths can be scripted.
+  // The server behind all names; a case can set the answers of its paths.
   ScriptedServer& api() { return api_; }
   const ScriptedServer& api() const { return api_; }
   std::size_t calls() const { return api_.requests().size(); }
@@ -52,13 +52,13 @@ class Cloud {
   StreamServer tunnel_;
 };
 
-// A token that Google gave; no message may show it. Each number is another.
+// A token of Google, which no message may show. Each number gives another one.
 std::string google_token(const std::string& kind, int number);
 
-// The body of a token endpoint, and of generateAccessToken.
+// The reply of a token endpoint, and the one of generateAccessToken.
 std::string token_body(const std::string& token, const std::string& expires_in = "3600");
 std::string account_body(const std::string& token, const std::string& expire_time);
-// RFC 3339, so many seconds from now.
+// The time in so many seconds, in RFC 3339 form.
 std::string time_from_now(std::int64_t seconds);
 
 }  // namespace execcred::test

@@ -47,7 +47,7 @@ struct Places {
 }  // namespace
 
 TEST_CASE(
-    "default: the flag, its variable, Google's variable, gcloud's folders, the metadata server") {
+    "default: the order is flag, its variable, Google's variable, gcloud folder, metadata server") {
   const Places places;
   Texts variables;
   CHECK(places.token({}, variables) == "ya29.metadata");
@@ -62,7 +62,7 @@ TEST_CASE(
   CHECK(places.token({"--credentials-file=" + places.file("flag")}, variables) == "ya29.of-flag");
 }
 
-TEST_CASE("default: a folder without the file leads on, and so does no HOME at all") {
+TEST_CASE("default: a folder without the file is skipped, and so is a missing HOME") {
   const Places places;
   std::filesystem::create_directories(places.google.home + "/.config/gcloud");
   CHECK(places.token({}, {}) == "ya29.metadata");
@@ -74,7 +74,7 @@ TEST_CASE("default: a folder without the file leads on, and so does no HOME at a
   CHECK(token_of(blackbox::run(command)) == "ya29.metadata");
 }
 
-TEST_CASE("default: a file that is named must be there and be a credentials file") {
+TEST_CASE("default: a named file must exist and be a credentials file") {
   const Places places;
   const auto refused = [&](const std::string& path, int exit_code) {
     CAPTURE(path);
@@ -89,7 +89,7 @@ TEST_CASE("default: a file that is named must be there and be a credentials file
   refused(places.google.sandbox.write("empty.json", ""), 2);
   refused(places.google.sandbox.write("large.json", std::string(200'000, ' ')), 2);
   refused(places.google.sandbox.write("token", "ya29.a-token"), 2);
-  // Of gcloud's own place too.
+  // The same holds for the file in gcloud's own folder.
   places.google.sandbox.write("home/.config/gcloud/application_default_credentials.json", "{}");
   CHECK_FAILURE(
       places.google.run({.variables = {"GCE_METADATA_HOST=" + places.metadata.authority()}}), 2,
@@ -98,7 +98,7 @@ TEST_CASE("default: a file that is named must be there and be a credentials file
   CHECK(places.metadata.connections() == 0);
 }
 
-TEST_CASE("default: a file of another type is named, with the types that there are") {
+TEST_CASE("default: an unsupported type of credentials file is refused by its name") {
   const Google google;
   for (const std::string type :
        {"external_account_authorized_user", "gdch_service_account", "user", "Service_Account"}) {
@@ -109,7 +109,7 @@ TEST_CASE("default: a file of another type is named, with the types that there a
   }
 }
 
-TEST_CASE("default: --show-config and messages name what names the credentials file") {
+TEST_CASE("default: --show-config and messages name the source of the credentials file's path") {
   Google google;
   const std::string path = google.sandbox.at("absent.json");
   Ask ask = {.arguments = {"--show-config"},

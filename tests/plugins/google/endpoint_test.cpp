@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a credentials file can make us send something.
+// To which servers a credentials file can make execcred-google send requests.
 #include "google.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ Ask by(const Members& credentials, Texts arguments = {}) {
 
 }  // namespace
 
-TEST_CASE("endpoint: only Google's own hosts, each for its purpose") {
+TEST_CASE("endpoint: only Google's own hosts are allowed, each for its purpose") {
   Google google;
   for (const std::string host :
        {"sts.evil.example", "sts.googleapis.com.evil.example", "stsgoogleapis.com",
@@ -42,7 +42,7 @@ TEST_CASE("endpoint: only Google's own hosts, each for its purpose") {
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("endpoint: the other names of Google's services") {
+TEST_CASE("endpoint: other names of Google's services are allowed") {
   Google google;
   for (const std::string host :
        {"sts.googleapis.com", "us-east1-sts.googleapis.com", "sts.us-east1.rep.googleapis.com",
@@ -51,14 +51,14 @@ TEST_CASE("endpoint: the other names of Google's services") {
     const std::string sts = "https://" + std::string(host) + "/v1/token";
     const Outcome outcome =
         google.run_cold(by(with(google.file_account(), "token_url", text(sts)), {"--timeout=2s"}));
-    // Those with several labels have no certificate here; that they were asked is what counts.
+    // Names with several labels have no certificate here; it matters only that they are called.
     CHECK(outcome.exit_code != 1);
     CHECK(outcome.exit_code != 2);
   }
   CHECK(google.cloud.connections() >= 5);
 }
 
-TEST_CASE("endpoint: never plain http, user info or a text that is no URL") {
+TEST_CASE("endpoint: plain http, user info and malformed URLs are refused") {
   Google google;
   for (const std::string url :
        {"http://sts.googleapis.com/v1/token", "http://127.0.0.1/v1/token", "sts.googleapis.com",
@@ -75,7 +75,7 @@ TEST_CASE("endpoint: never plain http, user info or a text that is no URL") {
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("endpoint: --allow-endpoint names others, has no variable and is no ClusterProfile's") {
+TEST_CASE("endpoint: --allow-endpoint allows others, but not by a variable or a ClusterProfile") {
   Google google;
   const Ask ask =
       by(with(google.file_account(), "token_url", text("https://sts.broker.example/v1/token")));
@@ -100,7 +100,7 @@ TEST_CASE("endpoint: --allow-endpoint names others, has no variable and is no Cl
                 "spec.cluster.config.allowEndpoint sets --allow-endpoint");
 }
 
-TEST_CASE("endpoint: TLS is verified, and for the host's own name") {
+TEST_CASE("endpoint: the server's certificate is verified, also for its host name") {
   Google google;
   Ask untrusted = by(google.file_account(), {"--timeout=2s"});
   untrusted.has_trust = false;
@@ -108,7 +108,7 @@ TEST_CASE("endpoint: TLS is verified, and for the host's own name") {
                 "cannot verify https://sts.googleapis.com:443: unable to get");
   untrusted.arguments.push_back("--ca-file=" + google.sandbox.write("none.pem", ""));
   CHECK_REFUSAL(google.run_cold(untrusted), 2, "--ca-file");
-  // Its certificate is good for sts.broker.example alone.
+  // The certificate is valid only for sts.broker.example.
   CHECK_FAILURE(google.run(by(with(google.file_account(), "token_url",
                                    text("https://other.broker.example/v1/token")),
                               {"--allow-endpoint=https://*.broker.example/*", "--timeout=2s"})),

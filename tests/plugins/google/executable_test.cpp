@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// external_account credentials whose subject token another program gives.
+// external_account credentials whose subject token comes from a program.
 #include "google.hpp"
 
 #include <doctest/doctest.h>
@@ -45,7 +45,7 @@ std::string printer(const Google& google, const std::string& output,
 
 }  // namespace
 
-TEST_CASE("executable: what it prints is the subject token") {
+TEST_CASE("executable: its output is the subject token") {
   Google google;
   const std::string program = printer(google, object(success(google.subject)));
   CHECK_SUCCESS(google.run(by(running(google, program))));
@@ -59,7 +59,7 @@ TEST_CASE("executable: what it prints is the subject token") {
   CHECK_SUCCESS(google.run_cold(by(running(google, printer(google, object(endless))))));
 }
 
-TEST_CASE("executable: only with its variable set to exactly 1 is a program run") {
+TEST_CASE("executable: a program is run only if its variable is exactly 1") {
   Google google;
   const std::string program =
       printer(google, object(success(google.subject)), "touch '" + google.sandbox.at("ran") + "'");
@@ -76,7 +76,7 @@ TEST_CASE("executable: only with its variable set to exactly 1 is a program run"
   CHECK(std::filesystem::exists(google.sandbox.at("ran")));
 }
 
-TEST_CASE("executable: its environment is ours and what google-auth tells it") {
+TEST_CASE("executable: it gets the environment and google-auth's variables, but no EXECCRED ones") {
   Google google;
   const std::string seen = google.sandbox.at("environment");
   const std::string program =
@@ -104,7 +104,7 @@ TEST_CASE("executable: its environment is ours and what google-auth tells it") {
   CHECK(content.find("\nEXECCRED_") == std::string::npos);
 }
 
-TEST_CASE("executable: replies that are none, of another version, or tell of a failure") {
+TEST_CASE("executable: invalid replies, other versions and reported errors are failures") {
   Google google;
   const Members good = success(google.subject);
   const std::string ended = std::to_string(blackbox::seconds_since_epoch() - 1);
@@ -132,7 +132,7 @@ TEST_CASE("executable: replies that are none, of another version, or tell of a f
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("executable: one that fails gives nothing, whatever it printed") {
+TEST_CASE("executable: the output of one that fails is not used") {
   Google google;
   const std::string good = object(success(google.subject));
   const std::string failing = google.sandbox.script("fail", "echo '" + good + "'; exit 1");
@@ -146,7 +146,7 @@ TEST_CASE("executable: one that fails gives nothing, whatever it printed") {
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("executable: one that hangs ends with us, and leaves no descendant") {
+TEST_CASE("executable: one that hangs is ended with the run, and so are its child processes") {
   Google google;
   const std::string pid_file = google.sandbox.at("pid");
   const std::string program =
@@ -159,7 +159,7 @@ TEST_CASE("executable: one that hangs ends with us, and leaves no descendant") {
   CHECK(blackbox::wait_until([&] { return !blackbox::is_running(std::stoi(pid)); }));
 }
 
-TEST_CASE("executable: the output file stands in for a run while its token is good") {
+TEST_CASE("executable: the output file is used instead of a run while its token is valid") {
   Google google;
   const std::string kept = google.sandbox.at("kept");
   const std::string ran = google.sandbox.at("ran");
@@ -184,7 +184,7 @@ TEST_CASE("executable: the output file stands in for a run while its token is go
   }
 }
 
-TEST_CASE("executable: one that prints nothing has left its reply in the output file") {
+TEST_CASE("executable: if it prints nothing, its reply is read from the output file") {
   Google google;
   const std::string kept = google.sandbox.at("kept");
   google.sandbox.write("reply", object(success(google.subject)));
@@ -194,7 +194,7 @@ TEST_CASE("executable: one that prints nothing has left its reply in the output 
   CHECK(google.cloud.api().last(kSts).field("subject_token") == google.subject);
 }
 
-TEST_CASE("executable: timeout_millis from 5000 to 120000, an absolute path, whole quotes") {
+TEST_CASE("executable: limits of timeout_millis, an absolute path, and complete quotes") {
   Google google;
   const std::string program = printer(google, object(success(google.subject)));
   for (const std::string millis : {"5000", "120000", "30000"}) {

@@ -18,7 +18,7 @@ Ask by(const Members& credentials, Texts arguments = {}) {
 
 }  // namespace
 
-TEST_CASE("exchange: exactly the fields of google-auth, in its order, and no client") {
+TEST_CASE("exchange: exactly the fields of google-auth, in its order, without a client") {
   Google google;
   const Outcome outcome = google.run(by(google.file_account()));
   CHECK_SUCCESS(outcome);
@@ -49,7 +49,7 @@ TEST_CASE("exchange: --scope replaces the scopes") {
   }
 }
 
-TEST_CASE("exchange: the JSON format takes one member, and must have it as a string") {
+TEST_CASE("exchange: the JSON format reads one member, which must be a string") {
   Google google;
   const auto source = [&](const std::string& content, const std::string& format) {
     const std::string path = google.sandbox.write("subject.json", content);
@@ -71,7 +71,7 @@ TEST_CASE("exchange: the JSON format takes one member, and must have it as a str
   }
 }
 
-TEST_CASE("exchange: a subject that is no token, missing or over is not sent") {
+TEST_CASE("exchange: an invalid, missing or expired subject token is not sent") {
   Google google;
   for (const std::string& content :
        {std::string(), std::string("two words"), std::string("-----BEGIN PRIVATE KEY-----\nx"),
@@ -96,7 +96,7 @@ TEST_CASE("exchange: a SAML assertion may have several words") {
   CHECK(asked.field("subject_token_type") == type);
 }
 
-TEST_CASE("exchange: client id and secret go into the header, as they are; an id alone does not") {
+TEST_CASE("exchange: the header has client ID and secret unescaped, an ID alone is not sent") {
   Google google;
   const Members both = with(with(google.file_account(), "client_id", text("id")), "client_secret",
                             text("c s+" + google.client_secret));
@@ -108,7 +108,7 @@ TEST_CASE("exchange: client id and secret go into the header, as they are; an id
   CHECK(google.cloud.api().last(kSts).header("Authorization") == "");
 }
 
-TEST_CASE("exchange: a workforce pool's project, quoted twice, and only without a client") {
+TEST_CASE("exchange: a workforce pool's project is escaped twice, and sent only without a client") {
   Google google;
   const Members workforce = with(with(google.file_account(), "audience", text(kWorkforce)),
                                  "workforce_pool_user_project", text("999"));
@@ -137,7 +137,7 @@ TEST_CASE("exchange: quota_project_id, token_info_url and unknown members change
   CHECK(google.cloud.hosts() == Texts{"sts.googleapis.com:443", "sts.googleapis.com:443"});
 }
 
-TEST_CASE("exchange: without token_url, the universe's STS") {
+TEST_CASE("exchange: without token_url, the STS of the universe domain is called") {
   Google google;
   CHECK_SUCCESS(google.run(by(with(google.file_account(), "token_url", ""))));
   CHECK(google.cloud.hosts() == Texts{"sts.googleapis.com:443"});
@@ -148,7 +148,7 @@ TEST_CASE("exchange: without token_url, the universe's STS") {
   CHECK(google.cloud.hosts().back() == "sts.s3nsapis.example:443");
 }
 
-TEST_CASE("exchange: what expires_in may be, and an end that is no end") {
+TEST_CASE("exchange: valid values of expires_in are used, and invalid ones are refused") {
   Google google;
   struct Case {
     std::string expires_in;
@@ -166,7 +166,7 @@ TEST_CASE("exchange: what expires_in may be, and an end that is no end") {
   }
 }
 
-TEST_CASE("exchange: STS's errors are shown, and a permanent one is asked once, by all") {
+TEST_CASE("exchange: errors of STS are shown, and a permanent one is not retried by later runs") {
   Google google;
   google.cloud.api().on(kSts, reply(400, R"({"error":"invalid_grant","error_description":)"
                                          R"("Connection to the given issuer failed: )" +
@@ -181,7 +181,7 @@ TEST_CASE("exchange: STS's errors are shown, and a permanent one is asked once, 
   CHECK(google.cloud.calls() == 1);
 }
 
-TEST_CASE("exchange: what may pass is asked again, and a redirect is never followed") {
+TEST_CASE("exchange: a temporary failure is retried, and a redirect is never followed") {
   Google google;
   int count = 0;
   google.cloud.api().on(kSts, [&](Stream& stream, const Received&) {
@@ -203,7 +203,7 @@ TEST_CASE("exchange: what may pass is asked again, and a redirect is never follo
   CHECK(google.cloud.api().count("/elsewhere") == 0);
 }
 
-TEST_CASE("exchange: replies that are no token") {
+TEST_CASE("exchange: replies without a valid token are refused") {
   Google google;
   for (const std::string body :
        {"{}", "[]", "", "<html></html>", R"({"access_token":""})", R"({"access_token":7})",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-google as clients run it, in front of a Google of a case's own.
+// Runs execcred-google as clients do, against endpoints of the case in place of Google's.
 #pragma once
 
 #include "cloud.hpp"
@@ -28,7 +28,7 @@ inline constexpr const char* kBothScopes =
 // A JSON object: names, and values that are JSON already.
 using Members = std::vector<std::pair<std::string, std::string>>;
 std::string object(const Members& members);
-// The same members, one replaced, or added; without it where the value is empty.
+// The members with one of them replaced or added, or without it if the value is empty.
 Members with(Members members, const std::string& name, const std::string& value);
 // A JSON string.
 std::string text(std::string_view value);
@@ -51,9 +51,9 @@ class Google : public PluginRig<Ask> {
 
   blackbox::Command command(const Ask& ask) const override;
 
-  // external_account of this subject's file.
+  // external_account credentials with the subject token's file.
   Members file_account() const;
-  // A key of a service account, and what gcloud leaves after a login.
+  // The key file of a service account, and the file that gcloud writes after a login.
   static Members service_account(const std::string& email = kAccount);
   Members user() const;
 
@@ -66,10 +66,10 @@ class Google : public PluginRig<Ask> {
   std::string refresh_token;
 };
 
-// Whether it is what is claimed of a credential that ends in so many seconds, within a few.
+// Whether the claimed lifetime is about the one for a credential that ends in so many seconds.
 bool is_claimed(const Outcome& outcome, std::int64_t seconds);
 
-// The request's form, "name=value" decoded, in the order in which it was sent.
+// The form fields of the request, decoded as "name=value", in the order of the request.
 Texts fields_in_order(const Received& request);
 
 // A JWT that no message may show.

@@ -25,7 +25,7 @@ Json body_of(const Received& request) { return Json::parse(request.body); }
 
 }  // namespace
 
-TEST_CASE("impersonation: a federated token for IAM alone, then exactly google-auth's request") {
+TEST_CASE("impersonation: a federated token for IAM only, then exactly google-auth's request") {
   Google google;
   const Outcome outcome = google.run(by(impersonating(google)));
   CHECK_SUCCESS(outcome);
@@ -60,7 +60,7 @@ TEST_CASE("impersonation: token_lifetime_seconds from 600 to 43200") {
   }
 }
 
-TEST_CASE("--impersonate-service-account: at the universe's own endpoint, with delegates") {
+TEST_CASE("--impersonate-service-account: it calls the universe's own endpoint, with delegates") {
   Google google;
   const Outcome outcome =
       google.run(by(google.file_account(), {std::string("--impersonate-service-account=123456,") +
@@ -78,7 +78,7 @@ TEST_CASE("--impersonate-service-account: at the universe's own endpoint, with d
   }
 }
 
-TEST_CASE("--impersonate-service-account on top of the file's: one after the other") {
+TEST_CASE("--impersonate-service-account is applied after the credentials file's impersonation") {
   Google google;
   CHECK_SUCCESS(google.run(by(impersonating(google, kOtherAccount),
                               {std::string("--impersonate-service-account=") + kAccount})));
@@ -119,7 +119,7 @@ TEST_CASE("impersonated_service_account: a source of each kind, delegates and sc
                 "delegates[0] must be a string, not a number");
 }
 
-TEST_CASE("impersonation: Google's errors are shown, with what to grant") {
+TEST_CASE("impersonation: Google's errors are shown, a 403 with the role to grant") {
   Google google;
   struct Case {
     int status, exit_code;
@@ -147,7 +147,7 @@ TEST_CASE("impersonation: Google's errors are shown, with what to grant") {
                 "https://iamcredentials.googleapis.com:443 answered 403");
 }
 
-TEST_CASE("impersonation: replies that are no token, and redirects") {
+TEST_CASE("impersonation: invalid replies and redirects are refused") {
   Google google;
   const std::string later = time_from_now(600);
   for (const std::string& body :
@@ -176,7 +176,7 @@ TEST_CASE("impersonation: replies that are no token, and redirects") {
   CHECK(thief.connections() == 0);
 }
 
-TEST_CASE("impersonation: a URL of another form leads nowhere") {
+TEST_CASE("impersonation: a URL of another form is refused, and nothing is sent") {
   Google google;
   const std::string accounts =
       "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each member of each type of credentials file, of each wrong kind.
+// Each member of each type of credentials file, with a value of each wrong JSON type.
 #include "google.hpp"
 
 #include <doctest/doctest.h>
@@ -10,10 +10,10 @@ namespace {
 struct Member {
   std::string name;
   bool is_required;
-  std::string kind;  // of JSON
+  std::string kind;  // its JSON type
 };
 
-// Every other kind of JSON value; none of them may be taken for what is meant.
+// A value of each other JSON type; none of them may be accepted.
 Texts other_kinds(const std::string& kind) {
   Texts values;
   for (const auto& [known, value] : {std::pair<std::string, std::string>("string", "\"text\""),
@@ -66,7 +66,7 @@ TEST_CASE("members: external_account") {
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("members: credential_source, which must be exactly one") {
+TEST_CASE("members: credential_source must name exactly one source") {
   const Google google;
   const auto refused = [&](const std::string& source) {
     CAPTURE(source);
@@ -116,7 +116,7 @@ TEST_CASE("members: service_account, authorized_user, impersonated_service_accou
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("members: a document that is no object, has a member twice, or is deep or cut") {
+TEST_CASE("members: a document that is no object, repeats a member, is too deep or is cut off") {
   const Google google;
   std::string deep(40, '[');
   deep.append(40, ']');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What execcred migrate makes of the plugins that people have for GKE is run as it stands, and gets
-// a credential.
+// execcred-google gets a credential with every configuration that `execcred migrate` writes for
+// users of other plugins for GKE.
 #include "google.hpp"
 #include "test_paths.hpp"
 
@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 constexpr auto kPlain = ScriptedServer::Transport::plain;
 constexpr const char* kTokenPath = "/computeMetadata/v1/instance/service-accounts/default/token";
 
-// A user as kubeconfigs have it.
+// A user of a kubeconfig.
 struct User {
   Texts command;
   Texts variables = {};
@@ -57,7 +57,7 @@ struct World {
     return Json::parse(outcome.output)["users"][0]["user"]["exec"];
   }
 
-  // As client-go would run it, for this server.
+  // Runs it for this server, as client-go would.
   Outcome run(const Json& exec, const std::string& server = kSpoke) const {
     google.clear_cache();
     Texts arguments = {exec["command"].get<std::string>()};
@@ -83,7 +83,7 @@ struct World {
 
 }  // namespace
 
-TEST_CASE("migrate: each peer's user becomes one of execcred-google that gets a credential") {
+TEST_CASE("migrate: each peer's user is migrated to execcred-google, and gets a credential") {
   const World world;
   const std::string key = world.google.sandbox.write("key.json", object(Google::service_account()));
   const std::string adc = world.google.sandbox.write("adc.json", object(world.google.user()));
@@ -127,7 +127,7 @@ TEST_CASE("migrate: each peer's user becomes one of execcred-google that gets a 
     const Outcome outcome = world.run(exec);
     CHECK_SUCCESS(outcome, blackbox::kV1Beta1);
     CHECK(token_of(outcome).starts_with(c.token));
-    // Bound to the server of the context.
+    // The user is bound to the server of its context.
     CHECK_FAILURE(world.run(exec, "https://another.example"), 1,
                   "spec.cluster.server 'https://another.example' matches no");
   }

@@ -19,7 +19,7 @@ Ask of_profile(const Google& google, const std::string& provider, Texts argument
 
 }  // namespace
 
-TEST_CASE("provider: of a ClusterProfile, it becomes the audience where the mapping allows that") {
+TEST_CASE("provider: a ClusterProfile's becomes the audience if the mapping allows it") {
   Google google;
   for (const std::string& allowed :
        {"--allow-audience=" + kOtherAudience, std::string("--allow-audience=any"),
@@ -28,14 +28,14 @@ TEST_CASE("provider: of a ClusterProfile, it becomes the audience where the mapp
     CHECK_SUCCESS(google.run_cold(of_profile(google, kOther, {allowed})));
     CHECK(google.cloud.api().last(kSts).field("audience") == kOtherAudience);
   }
-  // As an argument behind the boundary too.
+  // The same holds for an argument after --from-profile.
   CHECK_SUCCESS(google.run_cold({.credentials = object(google.file_account()),
                                  .arguments = {"--allow-audience=any", "--from-profile",
                                                "--workload-identity-provider=" + kOther}}));
   CHECK(google.cloud.api().last(kSts).field("audience") == kOtherAudience);
 }
 
-TEST_CASE("provider: of a ClusterProfile, without leave no token is made for it") {
+TEST_CASE("provider: a ClusterProfile's is refused if the mapping does not allow it") {
   Google google;
   CHECK_REFUSAL(google.run(of_profile(google, kOther)), 2,
                 "--allow-audience='" + kOtherAudience + "'");
@@ -50,7 +50,7 @@ TEST_CASE("provider: of a ClusterProfile, without leave no token is made for it"
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("provider: the mapping's own needs no leave, and wins over the ClusterProfile's") {
+TEST_CASE("provider: the mapping's own needs no --allow-audience and beats a ClusterProfile's") {
   Google google;
   const std::string own = "--workload-identity-provider=" + kOther;
   CHECK_SUCCESS(
@@ -63,7 +63,7 @@ TEST_CASE("provider: the mapping's own needs no leave, and wins over the Cluster
   CHECK(google.cloud.api().last(kSts).field("audience") == kOtherAudience);
 }
 
-TEST_CASE("provider: a name of any other form is refused, before anything is asked") {
+TEST_CASE("provider: a name of any other form is refused, and nothing is sent") {
   Google google;
   const std::string pools = "projects/1/locations/global/workloadIdentityPools/";
   for (const std::string& name :
@@ -98,7 +98,7 @@ TEST_CASE("provider: a name of any other form is refused, before anything is ask
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("provider: it has a use with external_account credentials alone") {
+TEST_CASE("provider: it is accepted only with external_account credentials") {
   Google google;
   const Texts own = {"--workload-identity-provider=" + kOther};
   for (const Members& credentials : {Google::service_account(), google.user()}) {
@@ -110,7 +110,7 @@ TEST_CASE("provider: it has a use with external_account credentials alone") {
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("provider: nothing else of a ClusterProfile decides about the token") {
+TEST_CASE("provider: a ClusterProfile may set no other option") {
   Google google;
   for (const std::string field :
        {"credentialsFile", "scope", "caFile", "allowEndpoint", "cacheDir", "noCache"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A service account's key, and what gcloud leaves after a login.
+// A service account's key, and the credentials that gcloud writes after a login.
 #include "google.hpp"
 
 #include "support/jws_keys.hpp"
@@ -25,12 +25,12 @@ bool is_now(const Json& seconds, std::int64_t offset) {
   return std::abs(seconds.get<std::int64_t>() - offset - blackbox::seconds_since_epoch()) <= 5;
 }
 
-// A key's text, as a member.
+// The text of a key as a JSON string.
 std::string member(const SecretString& pem) { return text(pem.reveal()); }
 
 }  // namespace
 
-TEST_CASE("service_account: an assertion that its key signed, and nothing else") {
+TEST_CASE("service_account: the request has only an assertion that its key signed") {
   Google google;
   const Outcome outcome = google.run(by(Google::service_account()));
   CHECK_SUCCESS(outcome);
@@ -54,7 +54,7 @@ TEST_CASE("service_account: an assertion that its key signed, and nothing else")
   CHECK(is_now(claims["exp"], 3600));
 }
 
-TEST_CASE("service_account: without a key id, and with the endpoints of earlier years") {
+TEST_CASE("service_account: without a key ID, and with Google's older endpoints") {
   Google google;
   CHECK_SUCCESS(google.run(by(with(Google::service_account(), "private_key_id", ""))));
   CHECK(Json::parse(part_of(google.cloud.api().last(kOauth).field("assertion"), 0)) ==
@@ -76,7 +76,7 @@ TEST_CASE("service_account: without a key id, and with the endpoints of earlier 
   }
 }
 
-TEST_CASE("service_account: impersonating, the assertion is for IAM alone") {
+TEST_CASE("service_account: with impersonation the assertion is for IAM only") {
   Google google;
   CHECK_SUCCESS(google.run(by(Google::service_account(kOtherAccount),
                               {std::string("--impersonate-service-account=") + kAccount})));
@@ -102,7 +102,7 @@ TEST_CASE("service_account: in another universe the key signs the access token i
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("service_account: a key that is none, not RSA, weak, encrypted or cut") {
+TEST_CASE("service_account: a key that is invalid, not RSA, weak, encrypted or cut off") {
   Google google;
   const std::string whole = std::string(rfc7515_rsa_key().reveal());
   struct Case {
@@ -125,7 +125,7 @@ TEST_CASE("service_account: a key that is none, not RSA, weak, encrypted or cut"
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("service_account: a key that Google no longer knows is asked about once") {
+TEST_CASE("service_account: with a key that Google does not know, three runs call Google once") {
   Google google;
   google.cloud.api().on(kOauth, reply(400, R"({"error":"invalid_grant","error_description":)"
                                            R"("Invalid JWT Signature."})"));
@@ -159,7 +159,7 @@ TEST_CASE("authorized_user: the refresh token, in google-auth's order, without s
   CHECK(fields_in_order(google.cloud.api().last(kOauth)) == fields + Texts{"rapt=" + proof});
 }
 
-TEST_CASE("authorized_user: its token_uri is not looked at, another universe is refused") {
+TEST_CASE("authorized_user: its token_uri is ignored, and another universe is refused") {
   Google google;
   CHECK_SUCCESS(google.run(by(with(google.user(), "token_uri", text("https://evil.example/t")))));
   CHECK(google.cloud.hosts() == Texts{"oauth2.googleapis.com:443"});
@@ -167,7 +167,7 @@ TEST_CASE("authorized_user: its token_uri is not looked at, another universe is 
                 "universe_domain is 's3nsapis.example', but authorized_user");
 }
 
-TEST_CASE("authorized_user: the refresh token is sent once in a run, whatever comes of it") {
+TEST_CASE("authorized_user: a run sends the refresh token once, also if the answer is an error") {
   Google google;
   for (const bool has_cache : {true, false}) {
     for (const int status : {429, 500, 502, 503, 504}) {
@@ -183,7 +183,7 @@ TEST_CASE("authorized_user: the refresh token is sent once in a run, whatever co
   }
 }
 
-TEST_CASE("authorized_user: nor is it sent again for an impersonation that fails") {
+TEST_CASE("authorized_user: a failed impersonation does not send the refresh token again") {
   Google google;
   google.cloud.api().on(impersonation_path(), reply(503, "{}"));
   CHECK_FAILURE(
@@ -193,7 +193,7 @@ TEST_CASE("authorized_user: nor is it sent again for an impersonation that fails
   CHECK(google.cloud.api().count(impersonation_path()) == 1);
 }
 
-TEST_CASE("authorized_user: a login that is over says how to log in, and is asked about once") {
+TEST_CASE("authorized_user: an ended login hints at gcloud, and four runs call Google once") {
   Google google;
   google.cloud.api().on(
       kOauth,

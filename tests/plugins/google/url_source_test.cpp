@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// external_account credentials whose subject token is behind a URL.
+// external_account credentials whose subject token comes from a URL.
 #include "google.hpp"
 
 #include <doctest/doctest.h>
@@ -42,7 +42,7 @@ TEST_CASE("url: text or a member of JSON, with the headers of the file, and no p
   CHECK(google.cloud.hosts() == Texts{"sts.googleapis.com:443", "sts.googleapis.com:443"});
 }
 
-TEST_CASE("url: a job of GitHub Actions, and other https servers only by name") {
+TEST_CASE("url: GitHub Actions is allowed, and other https servers only with --allow-endpoint") {
   Google google;
   const std::string job = "https://run-actions-1.actions.githubusercontent.com/token";
   google.cloud.api().on("/token", plain_reply(R"({"value":")" + google.subject + "\"}"));
@@ -69,7 +69,7 @@ TEST_CASE("url: plain http only to this machine, link-local addresses and metada
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("url: what it answers must be a token, and what is no 200 is a failure") {
+TEST_CASE("url: the answer must be a valid token with status 200") {
   Google google;
   ScriptedServer source(kPlain);
   struct Case {
@@ -90,7 +90,7 @@ TEST_CASE("url: what it answers must be a token, and what is no 200 is a failure
   CHECK(google.cloud.connections() == 0);
 }
 
-TEST_CASE("url: headers that are none are refused unseen") {
+TEST_CASE("url: malformed headers are refused") {
   Google google;
   for (const std::string headers :
        {R"({"X A":"1"})", R"({"X":"a\r\nY: b"})", R"({"X:":"1"})", R"({"":"1"})", R"({"X":7})",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Audiences of a ClusterProfile's choice: only where the mapping allows them, because a token for
-// an audience is a token for any server of that name.
+// A ClusterProfile may choose an audience only if the mapping allows it, because a token for an
+// audience is valid at every server with this audience.
 #include "federation.hpp"
 
 #include <doctest/doctest.h>
@@ -22,21 +22,21 @@ constexpr const char* kOne = R"({"audience":"https://spoke-1.example.com"})";
 
 }  // namespace
 
-TEST_CASE("a ClusterProfile's audience without --allow-audience is refused, and nothing is asked") {
+TEST_CASE("a ClusterProfile's audience without --allow-audience is refused, and nothing is sent") {
   Federation fed;
   for (const Ask& ask :
        {Ask{.config = kOne}, Ask{.config = R"({"audience":["a","b"]})"},
         Ask{.arguments = {"--from-profile", "--audience=a"}},
         Ask{.flow = "jwt-bearer", .config = kOne},
         Ask{.flow = "client-credentials", .config = kOne},
-        // The fields that the profile may set do not depend on other variables.
+        // --allow-server does not allow an audience.
         Ask{.arguments = {"--allow-server=https://spoke-1.example.com:*"}, .config = kOne}}) {
     CHECK_REFUSAL(fed.run(ask), 2, "--allow-audience");
   }
   CHECK(fed.idp.connections() == 0);
 }
 
-TEST_CASE("--allow-audience: exact, a prefix, the server or any, and all else is refused") {
+TEST_CASE("--allow-audience: an exact text, a prefix, server or any, all else is refused") {
   struct Case {
     std::string allowed, audience;
     bool is_good;
@@ -102,7 +102,7 @@ TEST_CASE("the mapping's own audience needs no permission, and a profile's does 
   CHECK(fed.idp.calls() == 3);
 }
 
-TEST_CASE("behind the boundary: one audience, given again only as the same") {
+TEST_CASE("boundary: after it one audience is accepted, which may be repeated unchanged") {
   Federation fed;
   const Texts allowed = {"--allow-audience=any", "--from-profile"};
   CHECK_SUCCESS(fed.run_cold({.arguments = allowed + Texts{"--audience=a", "--audience=a"}}));
@@ -117,7 +117,7 @@ TEST_CASE("behind the boundary: one audience, given again only as the same") {
       "--audience is set before --from-profile, and may not change");
 }
 
-TEST_CASE("pass-through only narrows: a ClusterProfile's audience needs no permission") {
+TEST_CASE("pass-through only restricts the token, so a ClusterProfile's audience is allowed") {
   Federation fed;
   CHECK_SUCCESS(fed.run({.flow = "pass-through", .config = R"({"audience":"server"})"}));
   CHECK_FAILURE(fed.run({.flow = "pass-through", .config = R"({"audience":"other"})"}), 1,

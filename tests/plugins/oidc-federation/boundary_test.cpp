@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ambient identity goes where the mapping says: a ClusterProfile's writer has no say in it.
+// The mapping decides where the controller's identity is sent; a ClusterProfile cannot change it.
 #include "federation.hpp"
 
 #include <doctest/doctest.h>
@@ -7,7 +7,7 @@
 namespace execcred::test {
 namespace {
 
-// Every option whose value is a place to send something to, or that changes who is asked for what.
+// Every option that changes which server is called, what is requested, or what is sent.
 const Texts kOptions = {"issuer-url",
                         "token-url",
                         "ca-file",
@@ -69,7 +69,7 @@ std::string camel_case(std::string_view option) {
 }  // namespace
 
 TEST_CASE(
-    "no option but the audience may come from spec.cluster.config or from behind the boundary") {
+    "every option but --audience and --client-id is refused as a field and after --from-profile") {
   Federation fed;
   const Idp thief;
   int refused = 0;
@@ -116,7 +116,7 @@ TEST_CASE("canary: no URL of a ClusterProfile is ever called") {
                                                       << fed.idp.calls() << " runs");
 }
 
-TEST_CASE("--allow-server: another cluster, a proxy or an unverified one gets no token, unasked") {
+TEST_CASE("--allow-server: another cluster, a proxy or unverified TLS gets no token") {
   Federation fed;
   const Texts allowed = {"--allow-server=https://spoke-1.example.com:6443"};
   CHECK_SUCCESS(fed.run_cold({.arguments = allowed}));
@@ -133,7 +133,7 @@ TEST_CASE("--allow-server: another cluster, a proxy or an unverified one gets no
   CHECK(fed.idp.requests().empty());
 }
 
-TEST_CASE("fields of peers beside ours are left alone") {
+TEST_CASE("fields of other plugins in spec.cluster.config are ignored") {
   Federation fed;
   CHECK_SUCCESS(
       fed.run({.config = R"({"tenantId":"t","workloadIdentityProvider":"w","x":{"y":1}})"}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever becomes of the cache's directory: a credential is given.
+// A run gives a credential even if its cache directory cannot be used.
 #include "entry_file.hpp"
 #include "federation.hpp"
 #include "unit/temp_dir.hpp"
@@ -24,7 +24,7 @@ Ask with_directory(const std::string& path) {
   return {.arguments = {"--cache-dir=" + path}, .has_cache = false, .is_traced = true};
 }
 
-// Gives a credential twice, by two calls, and says why there is no cache.
+// Checks that two runs give a credential by two calls, and say why there is no cache.
 void check_uncached(Federation& fed, const Ask& ask) {
   fed.idp.forget();
   for (int run = 0; run < 2; ++run) {
@@ -39,7 +39,7 @@ void check_uncached(Federation& fed, const Ask& ask) {
 
 }  // namespace
 
-TEST_CASE("a directory that is not safe, or cannot be one, means no cache, and a credential") {
+TEST_CASE("an unsafe or impossible cache directory is not used, and a credential is given") {
   Federation fed;
   const std::string file = fed.sandbox.write("file", "");
   const std::string open_to_all = make_directory(fed.sandbox.at("open"), 0777);
@@ -58,7 +58,7 @@ TEST_CASE("a directory that is not safe, or cannot be one, means no cache, and a
   check_uncached(fed, with_directory(foreign));
 }
 
-TEST_CASE("a missing directory is made, closed to all others, EXECCRED_CACHE_DIR and XDG name it") {
+TEST_CASE("a missing directory is made with mode 0700, and variables can name it") {
   Federation fed;
   CHECK_SUCCESS(
       fed.run({.arguments = {"--cache-dir=" + fed.sandbox.at("a/b/c")}, .has_cache = false}));
@@ -87,7 +87,7 @@ TEST_CASE("a missing directory is made, closed to all others, EXECCRED_CACHE_DIR
   }
 }
 
-TEST_CASE("a directory that is full, read-only or has no inode left costs no credential") {
+TEST_CASE("a full or read-only directory, or one without inodes, does not prevent a credential") {
   if (!is_root_or_counted("full and read-only file systems")) return;
   struct Case {
     const char* options;
@@ -110,7 +110,7 @@ TEST_CASE("a directory that is full, read-only or has no inode left costs no cre
   }
 }
 
-TEST_CASE("a limit on the size of files costs no credential") {
+TEST_CASE("a limit on the size of files does not prevent a credential") {
   Federation fed;
   for (const rlim_t bytes : {rlim_t{0}, rlim_t{10}, rlim_t{200}}) {
     CAPTURE(bytes);
@@ -119,14 +119,14 @@ TEST_CASE("a limit on the size of files costs no credential") {
       const rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
       setrlimit(RLIMIT_FSIZE, &limit);
     };
-    // Standard output is a pipe, which has no size.
+    // The limit does not apply to standard output, which is a pipe.
     CHECK_SUCCESS(blackbox::run(command));
     CHECK(cache_files(fed.cache_path, ".credential").empty());
     CHECK(cache_files(fed.cache_path, ".new").empty());
   }
 }
 
-TEST_CASE("a corrupt entry, or one of somebody else's, is a miss, and is repaired") {
+TEST_CASE("a corrupt or unsafe entry is a miss, and is repaired") {
   struct Case {
     std::string what;
     std::function<void(const fs::path&)> put;
@@ -170,7 +170,7 @@ TEST_CASE("a corrupt entry, or one of somebody else's, is a miss, and is repaire
   }
 }
 
-TEST_CASE("an entry that is moved to another key's name is a miss") {
+TEST_CASE("an entry that is copied to another key's name is a miss") {
   Federation fed;
   const std::string one = token_of(fed.run({.arguments = {"--scope=one"}}));
   const fs::path entry = cache_files(fed.cache_path, ".credential").at(0);

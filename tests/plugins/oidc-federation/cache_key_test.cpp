@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Never another identity's token: each input that decides whose credential it is, changed alone.
+// No run gets another identity's token: each input of the cache key is changed alone.
 #include "federation.hpp"
 
 #include <doctest/doctest.h>
@@ -24,8 +24,8 @@ std::string identity(const std::string& issuer, const std::string& subject,
   return token;
 }
 
-// Runs all of them on one cache, twice: the first of each must be a call of its own, and the
-// second must be served what its first got. Gives how many were served another's token.
+// Runs each change twice with one cache. The first run of each must make its own call, and the
+// second must get the same token. Returns how many runs got another change's token.
 int cross_hits(const Federation& fed, const std::vector<Change>& changes) {
   int crossed = 0;
   std::set<std::string> seen;
@@ -48,7 +48,7 @@ int cross_hits(const Federation& fed, const std::vector<Change>& changes) {
   return crossed;
 }
 
-// The changes of one option after the usual arguments.
+// Changes that add options to the usual arguments.
 std::vector<Change> option_changes(const Federation& fed) {
   std::vector<Change> changes = {{"nothing", {}}};
   for (const char* option :
@@ -82,7 +82,7 @@ std::vector<Change> option_changes(const Federation& fed) {
 
 }  // namespace
 
-TEST_CASE("cross-hits: every option that is asked with") {
+TEST_CASE("cross-hits: every option of a token request") {
   Federation fed;
   const std::vector<Change> changes = option_changes(fed);
   const int crossed = cross_hits(fed, changes);
@@ -104,7 +104,7 @@ TEST_CASE("cross-hits: another token endpoint, or another CA for it, is another 
   CHECK(fed.idp.calls() == 2);
 }
 
-TEST_CASE("cross-hits: who the subject token is about, behind one path or one variable") {
+TEST_CASE("cross-hits: another identity of the subject token in the same file or variable") {
   Federation fed;
   const Texts tokens = {identity("https://i", "s"),
                         identity("https://i", "s2"),
@@ -142,7 +142,7 @@ TEST_CASE("cross-hits: who the subject token is about, behind one path or one va
   CHECK(fed.idp.calls() == 2 * tokens.size());
 }
 
-TEST_CASE("cross-hits: who acts for the subject, behind one path") {
+TEST_CASE("cross-hits: another actor token in the same file") {
   Federation fed;
   std::set<std::string> tokens;
   for (const std::string name : {"one", "two", "three"}) {
@@ -160,7 +160,7 @@ TEST_CASE("a renewed subject token of the same identity is a hit") {
   CHECK(fed.idp.calls() == 1);
 }
 
-TEST_CASE("cross-hits: a command by its arguments and environment, a URL by its headers") {
+TEST_CASE("cross-hits: arguments and environment of a command, path and headers of a URL") {
   Federation fed;
   ScriptedServer source(ScriptedServer::Transport::plain);
   for (const char* path : {"/a", "/b"}) {
@@ -238,7 +238,7 @@ TEST_CASE("cross-hits: jobs of GitHub Actions, metadata hosts, and their audienc
   MESSAGE("cross-hits of platforms: " << crossed << "/" << changes.size());
 }
 
-TEST_CASE("what is no part of the identity makes no other entry") {
+TEST_CASE("inputs that are not part of the identity find the same entry") {
   Federation fed;
   const std::string token = token_of(fed.run({.arguments = {"--param=a=1", "--param=b=2"}}));
   for (const Ask& ask :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hundreds of processes at once on one key, with a provider that works, and one that does not.
+// Hundreds of processes at once with one key, while the provider works, refuses, or is down.
 #include "federation.hpp"
 #include "support/plugin_storm.hpp"
 
@@ -12,7 +12,7 @@ constexpr int kCount = 200;
 
 }  // namespace
 
-TEST_CASE("storm: 200 processes at once on a cold key make one call, and share its token") {
+TEST_CASE("storm: 200 processes at once with an empty cache make one call, and share its token") {
   Federation fed;
   const Storm storm = let_loose(kCount, fed.command({.arguments = {"--timeout=30s"}}), fed.sandbox);
   MESSAGE(kCount << " processes in " << storm.elapsed.count() << " ms: " << fed.idp.calls()
@@ -22,7 +22,7 @@ TEST_CASE("storm: 200 processes at once on a cold key make one call, and share i
   CHECK(fed.idp.calls() == 1);
 }
 
-TEST_CASE("storm: a provider that refuses is asked once, and all are told") {
+TEST_CASE("storm: a provider that refuses is called once, and all processes report its error") {
   Federation fed;
   fed.idp.answer(R"({"error":"invalid_grant"})", 400);
   const Storm storm = let_loose(kCount, fed.command({.arguments = {"--timeout=30s"}}), fed.sandbox);
@@ -35,7 +35,7 @@ TEST_CASE("storm: a provider that refuses is asked once, and all are told") {
   CHECK(fed.idp.calls() <= windows);
 }
 
-TEST_CASE("storm: a provider that is down is asked once in each of its windows") {
+TEST_CASE("storm: a provider that is down is called at most once in each of its retry windows") {
   Federation fed;
   fed.idp.answer("{}", 503);
   const Storm storm = let_loose(kCount, fed.command({.arguments = {"--timeout=20s"}}), fed.sandbox);

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 }  // namespace
 
-TEST_CASE("cache: the second run makes no call, and says the same") {
+TEST_CASE("cache: the second run makes no call, and prints the same output") {
   Federation fed;
   const Outcome first = fed.run({.by_issuer = true});
   CHECK_SUCCESS(first);
@@ -34,7 +34,7 @@ TEST_CASE("cache: a hit is served although the subject file has since expired") 
   fed.set_subject(new_subject(-60));
   CHECK(token_of(fed.run({})) == token);
   CHECK(fed.idp.calls() == 1);
-  // But it is not asked with.
+  // But an expired subject token is not sent.
   CHECK_FAILURE(fed.run_cold({}), 1, "the token has expired: it ended at");
   CHECK(fed.idp.calls() == 1);
 }
@@ -58,7 +58,7 @@ TEST_CASE("cache: a hit does not run the command, nor fetch the URL, nor read th
   CHECK(source.count("/t") == 1);
 }
 
-TEST_CASE("--no-cache: asks each time, and leaves nothing behind") {
+TEST_CASE("--no-cache: each run calls the server, and no cache directory is made") {
   Federation fed;
   const Ask ask = {.arguments = {"--no-cache"}};
   CHECK(token_of(fed.run(ask)) != token_of(fed.run(ask)));
@@ -68,7 +68,7 @@ TEST_CASE("--no-cache: asks each time, and leaves nothing behind") {
   CHECK_FALSE(std::filesystem::exists(fed.cache_path));
 }
 
-TEST_CASE("a permanent failure is remembered for ten seconds, and told to everyone") {
+TEST_CASE("a permanent failure is remembered for ten seconds, and later runs report it") {
   Federation fed;
   fed.idp.answer(R"({"error":"invalid_grant","error_description":"no such user"})", 400);
   CHECK_REFUSAL(fed.run({}), 1, "no such user");
@@ -84,7 +84,7 @@ TEST_CASE("a permanent failure is remembered for ten seconds, and told to everyo
   CHECK(fed.idp.calls() == 2);
 }
 
-TEST_CASE("Retry-After lengthens the time in which a failing provider is left alone") {
+TEST_CASE("Retry-After lengthens the time in which a failing provider is not called") {
   Federation fed;
   fed.idp.answer("{}", 503, "Retry-After: 600\r\n");
   CHECK_FAILURE(fed.run({}), 3, "answered 503");
@@ -98,12 +98,12 @@ TEST_CASE("Retry-After lengthens the time in which a failing provider is left al
   CHECK(token_of(fed.run({})) == "back");
 }
 
-TEST_CASE("a good credential is given although its subject token has expired since") {
+TEST_CASE("a valid credential is given although its subject token has expired") {
   Federation fed;
   const std::string token = token_of(fed.run({}));
   fed.set_subject(new_subject(-60));
   CHECK(token_of(fed.run({})) == token);
-  // Asked for again by the same client, and when it is to be refreshed.
+  // The same client asks again, and the entry is in its refresh window.
   for (const milliseconds age : {milliseconds(60s), milliseconds(57min)}) {
     age_entry(fed.cache_path, age);
     CHECK(token_of(fed.run({})) == token);
@@ -112,10 +112,10 @@ TEST_CASE("a good credential is given although its subject token has expired sin
   CHECK(fed.idp.calls() == 1);
 }
 
-TEST_CASE("a token that is still good survives an outage, and one in its window is refreshed") {
+TEST_CASE("a valid token survives an outage, and is refreshed in its refresh window") {
   Federation fed;
   const std::string token = token_of(fed.run({}));
-  // In the last fifth of its hour.
+  // In the refresh window, which is the last fifth of its hour.
   age_entry(fed.cache_path, 57min);
   fed.idp.answer("{}", 503);
   CHECK(token_of(fed.run({})) == token);
@@ -127,7 +127,7 @@ TEST_CASE("a token that is still good survives an outage, and one in its window 
   CHECK(token_of(fed.run({})) == "renewed");
 }
 
-TEST_CASE("an entry that has ended, or is from the future, is no credential") {
+TEST_CASE("an entry that has expired, or is from the future, is not used") {
   for (const Duration by :
        {Duration(61min), Duration(-10min), Duration(-10 * 365 * 24h), Duration(10 * 365 * 24h)}) {
     Federation fed;
@@ -139,11 +139,11 @@ TEST_CASE("an entry that has ended, or is from the future, is no credential") {
   }
 }
 
-TEST_CASE("--refresh-before moves the window") {
+TEST_CASE("--refresh-before moves the refresh window") {
   Federation fed;
   const std::string token = token_of(fed.run({}));
   age_entry(fed.cache_path, 15min);
-  // For another cluster, so that no client seems to ask again.
+  // Another cluster, so that the same client does not seem to ask again.
   const Ask elsewhere = {.server = "https://other.example.com"};
   CHECK(token_of(fed.run(elsewhere)) == token);
   Ask early = elsewhere;
@@ -152,7 +152,7 @@ TEST_CASE("--refresh-before moves the window") {
   CHECK(fed.idp.calls() == 2);
 }
 
-TEST_CASE("a client that asks again after ten seconds gets what the provider says now") {
+TEST_CASE("a client that asks again after ten seconds gets a new token from the provider") {
   Federation fed;
   const std::string token = token_of(fed.run({}));
   age_entry(fed.cache_path, 8s);
@@ -166,7 +166,7 @@ TEST_CASE("a client that asks again after ten seconds gets what the provider say
   CHECK(fed.idp.calls() == 2);
 }
 
-TEST_CASE("a revoked identity: the provider's refusal is the answer, and the entry goes") {
+TEST_CASE("a revoked identity: the provider's refusal is reported, and the entry is removed") {
   Federation fed;
   CHECK_SUCCESS(fed.run({}));
   age_entry(fed.cache_path, 11s);
@@ -175,7 +175,7 @@ TEST_CASE("a revoked identity: the provider's refusal is the answer, and the ent
   CHECK(cache_files(fed.cache_path, ".credential").empty());
 }
 
-TEST_CASE("a client that asks again while the provider is down is served what there is") {
+TEST_CASE("a client that asks again while the provider is down gets the cached token") {
   Federation fed;
   const std::string token = token_of(fed.run({}));
   age_entry(fed.cache_path, 11s);
@@ -195,7 +195,7 @@ TEST_CASE("another cluster of the same client does not count as asking again") {
   CHECK(fed.idp.calls() == 1);
 }
 
-TEST_CASE("a lock that somebody holds costs time, not the credential, and SIGTERM ends the wait") {
+TEST_CASE("a lock that another process holds only delays the credential, SIGTERM ends the wait") {
   Federation fed;
   CHECK_SUCCESS(fed.run({}));
   const auto locks = cache_files(fed.cache_path, ".lock");

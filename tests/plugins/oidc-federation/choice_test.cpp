@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Client IDs of a ClusterProfile's choice: only those that the mapping allows.
+// A ClusterProfile may choose a client ID, but only one that the mapping allows.
 #include "federation.hpp"
 #include "support/choice_escapes.hpp"
 
@@ -30,7 +30,7 @@ TEST_CASE("choice: a field or an argument names the client, where the mapping al
   }
 }
 
-TEST_CASE("choice: a client that authenticates may be the ClusterProfile's, and must be there") {
+TEST_CASE("choice: a ClusterProfile may name the client that authenticates, which is required") {
   Federation fed;
   const std::string secret = fed.sandbox.write("secret", new_secret());
   const Texts arguments = {kAllowed, "--client-secret-file=" + secret};
@@ -46,7 +46,7 @@ TEST_CASE("choice: a client that authenticates may be the ClusterProfile's, and 
   CHECK(fed.idp.last(kToken).field("client_id") == "fleet-a");
 }
 
-TEST_CASE("choice: without a pattern 2, with none that matches 1, and nobody is asked") {
+TEST_CASE("choice: without a pattern it exits with 2, without a match with 1, and calls nothing") {
   Federation fed;
   CHECK_REFUSAL(fed.run({.config = choosing("fleet-a")}), 2, "there is no --allow-client-id");
   CHECK_REFUSAL(
@@ -62,7 +62,7 @@ TEST_CASE("choice: without a pattern 2, with none that matches 1, and nobody is 
   CHECK(fed.idp.connections() == 0);
 }
 
-TEST_CASE("choice: one that differs from the mapping's own client is refused, the same is none") {
+TEST_CASE("choice: a client other than the mapping's own is refused, the same one is accepted") {
   Federation fed;
   for (const Ask& ask :
        {Ask{.arguments = {"--client-id=own", kAllowed}, .config = choosing("fleet-a")},
@@ -78,7 +78,7 @@ TEST_CASE("choice: one that differs from the mapping's own client is refused, th
   CHECK_SUCCESS(fed.run({.arguments = {"--client-id=own"}, .config = choosing("own")}));
 }
 
-TEST_CASE("choice: a flow without a token server passes the field over, and refuses the option") {
+TEST_CASE("choice: a flow without a token server ignores the field, and refuses the option") {
   Federation fed;
   CHECK_SUCCESS(fed.run({.flow = "pass-through", .config = choosing("fleet-a")}));
   CHECK_REFUSAL(
@@ -105,7 +105,7 @@ TEST_CASE("choice: one mapping entry serves 50 clients, and none gets the token 
   CHECK(std::set<std::string>(tokens.begin(), tokens.end()).size() == 50);
 }
 
-TEST_CASE("choice: no attempt to leave the patterns gets a token") {
+TEST_CASE("choice: a client outside the patterns gets no token, however it is written") {
   Federation fed;
   const Texts others = {"fleet", "fleet_a", "fleets-a", "fleet-a:b c", "Fleet-A"};
   const Texts allowed = {kAllowed, "--allow-client-id=fleet-a"};

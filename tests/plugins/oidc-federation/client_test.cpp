@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the client proves who it is: what is on the wire for each method, and nothing besides.
+// Client authentication: what exactly each method sends.
 #include "federation.hpp"
 #include "support/jws_keys.hpp"
 
@@ -20,7 +20,7 @@ std::string key_file(const Federation& fed, const KeyPtr& key) {
   return fed.sandbox.write("key.pem", pem.reveal(), 0600);
 }
 
-// Both ways are never sent at once.
+// Only the allowed kinds of client authentication are sent.
 void check_no_other_proof(const Received& sent, const Texts& allowed) {
   for (const std::string name : {"client_secret", "client_assertion", "client_assertion_type"}) {
     const bool is_allowed = std::find(allowed.begin(), allowed.end(), name) != allowed.end();
@@ -34,7 +34,7 @@ void check_no_other_proof(const Received& sent, const Texts& allowed) {
 
 }  // namespace
 
-TEST_CASE("none: a public client sends its id, and one without an id nothing") {
+TEST_CASE("none: a public client sends its ID, and nothing if it has none") {
   Federation fed;
   CHECK_SUCCESS(fed.run_cold(credentials({"--client-id=me"})));
   CHECK(fed.idp.last(kToken).field("client_id") == "me");
@@ -56,7 +56,7 @@ TEST_CASE("client_secret_basic: id and secret are form-encoded each, before base
   check_no_other_proof(sent, {"Authorization"});
 }
 
-TEST_CASE("client_secret_post: in the body, where it is asked for or the server takes no other") {
+TEST_CASE("client_secret_post: the secret is in the body if an option or the server requires it") {
   Federation fed;
   const std::string secret = new_secret();
   const std::string path = "--client-secret-file=" + fed.sandbox.write("secret", secret, 0600);
@@ -77,7 +77,7 @@ TEST_CASE("client_secret_post: in the body, where it is asked for or the server 
   check_no_other_proof(fed.idp.last(kToken), {"Authorization"});
 }
 
-TEST_CASE("a refused client is not tried by another method") {
+TEST_CASE("a refused client is not retried with another method") {
   Federation fed;
   const std::string path = fed.sandbox.write("secret", new_secret(), 0600);
   fed.idp.answer(R"({"error":"invalid_client"})", 401, "WWW-Authenticate: Basic realm=x\r\n");
@@ -86,7 +86,7 @@ TEST_CASE("a refused client is not tried by another method") {
   CHECK(fed.idp.calls() == 1);
 }
 
-TEST_CASE("a secret's file that was empty is not remembered once it is filled") {
+TEST_CASE("after an empty secret file is filled, the next run succeeds") {
   Federation fed;
   const std::string path = fed.sandbox.write("secret", "", 0600);
   const Ask ask = credentials({"--client-id=me", "--client-secret-file=" + path});
@@ -95,7 +95,7 @@ TEST_CASE("a secret's file that was empty is not remembered once it is filled") 
   CHECK_SUCCESS(fed.run(ask));
 }
 
-TEST_CASE("private_key_jwt: each algorithm's signature is good, by the key and by the name") {
+TEST_CASE("private_key_jwt: the signature of each algorithm is valid, by default and by name") {
   struct Case {
     std::string algorithm, asked;
     KeyPtr key;
@@ -152,7 +152,7 @@ TEST_CASE("private_key_jwt: the claims, with one audience as a string and a fres
             "aud") == "urn:realm");
 }
 
-TEST_CASE("private_key_jwt: a key that cannot sign, or not so, is told before anything is sent") {
+TEST_CASE("private_key_jwt: an unusable key or algorithm is an error, and nothing is sent") {
   Federation fed;
   const std::string rsa = key_file(fed, new_rsa_key(2048));
   const std::string weak =
@@ -177,7 +177,7 @@ TEST_CASE("private_key_jwt: a key that cannot sign, or not so, is told before an
   CHECK(fed.idp.connections() == 0);
 }
 
-TEST_CASE("tls_client_auth: the certificate is shown, and the mTLS alias of discovery is asked") {
+TEST_CASE("tls_client_auth: the certificate is presented at the mTLS alias of the discovery") {
   const Identity ca = make_ca("client CA");
   const Identity client =
       make_identity({.common_name = "client", .alternative_names = "DNS:client", .issuer = &ca});
@@ -205,12 +205,12 @@ TEST_CASE("tls_client_auth: the certificate is shown, and the mTLS alias of disc
   CHECK(sent.field("client_id") == "me");
   check_no_other_proof(sent, {});
   CHECK(fed.idp.calls() == 0);
-  // Another method stays with the usual endpoint.
+  // Another method uses the usual endpoint.
   CHECK_SUCCESS(fed.run_cold(credentials({"--client-id=me", "--client-auth=none"}, true)));
   CHECK(fed.idp.calls() == 1);
 }
 
-TEST_CASE("tls_client_auth: a key that is not the certificate's, or half a pair, is told first") {
+TEST_CASE("tls_client_auth: a key of another certificate, or half a pair, is an error") {
   const Identity client = make_identity({.common_name = "client"});
   const Identity other = make_identity({.common_name = "other"});
   Federation fed;
@@ -226,7 +226,7 @@ TEST_CASE("tls_client_auth: a key that is not the certificate's, or half a pair,
   CHECK(fed.idp.connections() == 0);
 }
 
-TEST_CASE("federated: the subject token is the client's assertion, of a type to choose") {
+TEST_CASE("federated: the subject token is the client's assertion, and an option sets its type") {
   Federation fed;
   const std::string subject = "--subject-token-file=" + fed.subject_path;
   struct Case {
@@ -251,7 +251,7 @@ TEST_CASE("federated: the subject token is the client's assertion, of a type to 
                 "--client-auth=federated needs a subject token");
 }
 
-TEST_CASE("a method without what it needs is a mistake, and so is a secret without an id") {
+TEST_CASE("a method without its options is an error, and so is a secret without a client ID") {
   Federation fed;
   const std::string secret =
       "--client-secret-file=" + fed.sandbox.write("secret", new_secret(), 0600);
@@ -270,7 +270,7 @@ TEST_CASE("a method without what it needs is a mistake, and so is a secret witho
   CHECK(fed.idp.connections() == 0);
 }
 
-TEST_CASE("a secret or key that others may read is refused") {
+TEST_CASE("a secret that other users may write is refused") {
   Federation fed;
   const std::string secret = fed.sandbox.write("secret", new_secret(), 0666);
   CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-secret-file=" + secret})), 2,

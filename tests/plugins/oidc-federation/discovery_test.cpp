@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the issuer to the token endpoint; and who else is never asked.
+// Discovery of the token endpoint from the issuer, and the servers that must not be called.
 #include "federation.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ TEST_CASE("--issuer-url: the discovery document names the token endpoint") {
 }
 
 TEST_CASE(
-    "--issuer-url with a path: one slash at its end is stripped, and the issuer is byte-exact") {
+    "--issuer-url with a path: one slash at its end is removed, and the issuer must be identical") {
   Federation fed;
   const std::string with_slash = fed.idp.url("/tenant/");
   fed.idp.on("/tenant/.well-known/openid-configuration",
@@ -32,7 +32,7 @@ TEST_CASE(
     return fed.run_cold(
         {.flow = "client-credentials", .arguments = {"--issuer-url=" + issuer, "--client-id=me"}});
   };
-  // Both are given: the token URL of every case is the one to leave out here.
+  // The rig always gives a token URL; these runs leave it out.
   const auto by_issuer_alone = [&fed](const std::string& issuer) {
     fed.clear_cache();
     return blackbox::run(
@@ -48,7 +48,7 @@ TEST_CASE(
   CHECK(fed.idp.calls() == 1);
 }
 
-TEST_CASE("a discovery document of another issuer, or that is none, is refused before any token") {
+TEST_CASE("an invalid discovery document, or one of another issuer, is refused before any token") {
   Federation fed;
   const std::string endpoint = R"("token_endpoint":")" + fed.idp.token_url() + "\"";
   const std::string issuer = R"("issuer":")" + fed.idp.issuer() + "\"";
@@ -70,7 +70,7 @@ TEST_CASE("a discovery document of another issuer, or that is none, is refused b
   CHECK(fed.idp.calls() == 0);
 }
 
-TEST_CASE("plain http to an issuer or token endpoint is a mistake, before anything is sent") {
+TEST_CASE("plain http to an issuer or token endpoint is an error, and nothing is sent") {
   Federation fed;
   const ScriptedServer thief(ScriptedServer::Transport::plain);
   for (const std::string& option :
@@ -109,7 +109,7 @@ TEST_CASE("a redirect is never followed: at discovery, the token endpoint, and t
                                   .has_subject = false}),
                     1, "redirect");
       CHECK(thief.connections() == 0);
-      // Nor to the server itself.
+      // Nor is a redirect to the server itself.
       fed.idp.on(kToken, redirect(status, "/other"));
       CHECK_FAILURE(fed.run_cold({}), 1, "a redirect, which is never followed");
       CHECK(fed.idp.count("/other") == 0);
@@ -120,7 +120,7 @@ TEST_CASE("a redirect is never followed: at discovery, the token endpoint, and t
   MESSAGE("redirects followed: " << followed << " of " << redirects);
 }
 
-TEST_CASE("a server that the CA file does not vouch for gets nothing, and it may pass") {
+TEST_CASE("a server with a certificate of another CA gets no request, and the run exits with 3") {
   Federation fed;
   const Idp other;
   const std::string url = other.token_url();
@@ -138,7 +138,7 @@ TEST_CASE("a server that the CA file does not vouch for gets nothing, and it may
   CHECK(other.requests().empty());
 }
 
-TEST_CASE("a proxy of the environment is not asked for loopback, nor for plain http") {
+TEST_CASE("a proxy of the environment is not used for a server on loopback") {
   const ScriptedServer proxy(ScriptedServer::Transport::plain);
   Federation fed;
   for (const char* name : {"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY"}) {
@@ -148,7 +148,7 @@ TEST_CASE("a proxy of the environment is not asked for loopback, nor for plain h
   CHECK(proxy.connections() == 0);
 }
 
-TEST_CASE("a proxy of the environment is asked for other hosts, and sees no token") {
+TEST_CASE("a proxy of the environment is used for other hosts, and gets no token") {
   ScriptedServer proxy(ScriptedServer::Transport::plain);
   Federation fed;
   CHECK_FAILURE(blackbox::run(plugin_of({"--flow=token-exchange", "--no-cache", "--timeout=2s",
@@ -164,14 +164,14 @@ TEST_CASE("a proxy of the environment is asked for other hosts, and sees no toke
   }
 }
 
-TEST_CASE("the discovery document is kept: other audiences ask for a token, not for the document") {
+TEST_CASE("the discovery document is cached: other audiences request only a token") {
   Federation fed;
   for (const char* audience : {"--audience=a", "--audience=b", "--audience=c"}) {
     CHECK_SUCCESS(fed.run({.arguments = {audience}, .by_issuer = true}));
   }
   CHECK(fed.idp.calls() == 3);
   CHECK(fed.idp.count(kDiscovery) == 1);
-  // Not for who trusts another CA, and not without a cache.
+  // A run with another CA, or without a cache, requests it again.
   const std::string ca = fed.sandbox.write("ca-2.pem", fed.idp.ca_pem() + "\n" + Idp().ca_pem());
   CHECK_SUCCESS(
       blackbox::run(plugin_of({"--flow=client-credentials", "--issuer-url=" + fed.idp.issuer(),
@@ -181,7 +181,7 @@ TEST_CASE("the discovery document is kept: other audiences ask for a token, not 
   CHECK(fed.idp.count(kDiscovery) == 3);
 }
 
-TEST_CASE("a token endpoint that has moved is found again by the next run that may ask") {
+TEST_CASE("a token endpoint that has moved is found by the run after the failed one") {
   Federation fed;
   CHECK_SUCCESS(fed.run({.arguments = {"--audience=a"}, .by_issuer = true}));
   fed.idp.on("/moved", reply(200, token_reply("of-the-new-place")));

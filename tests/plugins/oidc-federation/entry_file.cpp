@@ -20,7 +20,7 @@ fs::path only(const std::string& directory, std::string_view ending) {
   throw std::runtime_error(std::to_string(found.size()) + " files " + std::string(ending));
 }
 
-// In place: the mode stays.
+// Overwrites it in place, so that its mode stays.
 void overwrite(const fs::path& path, std::string_view content) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
 }

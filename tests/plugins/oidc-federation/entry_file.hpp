@@ -12,12 +12,12 @@
 
 namespace execcred::test {
 
-// The files of the cache that end so: ".credential", ".failure", ".lock".
+// The files of the cache with this ending, like ".credential", ".failure" or ".lock".
 std::vector<std::filesystem::path> cache_files(const std::string& directory,
                                                std::string_view ending);
-// The one entry; throws where there is another number of them.
+// The only entry; throws if there is none, or more than one.
 CachedCredential only_entry(const std::string& directory);
-// As if it had been made so much earlier; a negative time is later.
+// Makes the entry so much older; a negative time makes it younger.
 void age_entry(const std::string& directory, Duration by);
 // The same for a failure that is remembered.
 void age_failure(const std::string& directory, Duration by);

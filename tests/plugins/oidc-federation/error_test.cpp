@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A provider's refusals, and the messages about them.
+// Errors of a provider, and the messages about them.
 #include "federation.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@
 namespace execcred::test {
 namespace {
 
-// Less than the first window of a provider that is down, so that nothing waits for it.
+// Shorter than the first retry delay of a provider that is down, so that no run waits for it.
 const Texts kShort = {"--timeout=2s"};
 
 std::string oauth_error(const std::string& code, const std::string& description = "") {
@@ -22,7 +22,7 @@ std::string oauth_error(const std::string& code, const std::string& description 
 
 }  // namespace
 
-TEST_CASE("each error of RFC 6749 and 8693 has its exit code, is shown, and is asked once") {
+TEST_CASE("each error of RFC 6749 and 8693 is shown with its exit code, and is not retried") {
   struct Case {
     std::string code;
     int status, exit_code;
@@ -63,7 +63,7 @@ TEST_CASE("each error of RFC 6749 and 8693 has its exit code, is shown, and is a
   }
 }
 
-TEST_CASE("a status without an error of OAuth: 4xx refuse, 429 and 5xx may pass") {
+TEST_CASE("a status without an OAuth error: 4xx are final, 429 and 5xx are temporary") {
   struct Case {
     int status, exit_code;
   };
@@ -94,7 +94,7 @@ TEST_CASE(
   CHECK(outcome.error_output.size() < 1500);
 }
 
-TEST_CASE("a server that sends back what it was sent cannot make us show it") {
+TEST_CASE("no secret is shown if the server's error contains the request") {
   Federation fed;
   const std::string secret = "s3cr3t/+& of the client=";
   blackbox::remember_secret(secret);
@@ -120,8 +120,8 @@ TEST_CASE("a server that sends back what it was sent cannot make us show it") {
     CHECK_FALSE(blackbox::says(outcome, blackbox::base64("me:" + encoded)));
     CHECK(blackbox::says(outcome, "***"));
   }
-  // Nor a token of its own, in an error or where a token type should be.
-  // It shares nothing with what was sent.
+  // A token of the server's own is not shown either, in an error or as a token type.
+  // It has no text in common with the request.
   const std::string token = "eyJ0eXAiOiJhdCtqd3QifQ.eyJhIjoib3RoZXIifQ.b3RoZXItc2lnbmF0dXJl";
   blackbox::remember_secret(token);
   fed.idp.answer(oauth_error("invalid_grant", "the token " + token + " is bad"), 400);
@@ -130,7 +130,7 @@ TEST_CASE("a server that sends back what it was sent cannot make us show it") {
   CHECK_FAILURE(fed.run_cold({}), 1, "the reply");
 }
 
-TEST_CASE("invalid_grant and invalid_client come with a hint that tells what to look at") {
+TEST_CASE("invalid_grant, invalid_client and invalid_target come with a hint at the cause") {
   struct Case {
     std::string code, hint;
   };
@@ -143,7 +143,7 @@ TEST_CASE("invalid_grant and invalid_client come with a hint that tells what to 
   }
 }
 
-TEST_CASE("what may pass is tried again within the run, and then the token is given") {
+TEST_CASE("a temporary failure is retried within the run, which then gets the token") {
   for (const int status : {429, 500, 502, 503, 504}) {
     CAPTURE(status);
     Federation fed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the credential ends, and which token of the reply it is.
+// When the credential ends, and which token of the reply is used.
 #include "federation.hpp"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ std::string reply_with(const std::string& token, const std::string& members) {
 
 }  // namespace
 
-TEST_CASE("expires_in: a number or a string, whole or not, at most a day, and less a margin") {
+TEST_CASE("expires_in: a number or a string, limited to one day, and reduced by a margin") {
   struct Case {
     std::string member;
     std::int64_t seconds;
@@ -39,7 +39,7 @@ TEST_CASE("expires_in: a number or a string, whole or not, at most a day, and le
   }
 }
 
-TEST_CASE("expires_in: what is no time from now on is no credential") {
+TEST_CASE("expires_in: a value that is no positive time is refused") {
   Federation fed;
   for (const std::string member : {"0", "-1", "-3600", "\"0\"", "\"-5\"", "\"soon\"", "true",
                                    "[60]", "{}", "\"\"", "0.4", "\"0x10\"", "\"60 \\u0000\""}) {
@@ -61,7 +61,7 @@ TEST_CASE("a token without an end is claimed for exactly now + --max-age") {
   }
 }
 
-TEST_CASE("a token without an end is claimed so by those that find it in the cache, too") {
+TEST_CASE("a cached token without an end is claimed for the --max-age of each run") {
   Federation fed;
   fed.idp.answer(reply_with("opaque-token", ""));
   CHECK(is_about(claimed_seconds(fed.run({.arguments = {"--max-age=1h"}})), 3600));
@@ -70,7 +70,7 @@ TEST_CASE("a token without an end is claimed so by those that find it in the cac
   CHECK(fed.idp.requests().size() == 1);
 }
 
-TEST_CASE("--max-age bounds no token that tells its own end") {
+TEST_CASE("--max-age does not limit a token that has its own end") {
   Federation fed;
   CHECK(is_about(claimed_seconds(fed.run({.arguments = {"--max-age=1m"}})), claim_for(3600)));
 }
@@ -94,7 +94,7 @@ TEST_CASE("an access token that is a JWT ends at the earlier of expires_in and i
   CHECK_FAILURE(fed.run_cold({}), 1, "the token has expired: it ended at");
 }
 
-TEST_CASE("--token=id_token: that one, with its own exp alone") {
+TEST_CASE("--token=id_token: the ID token is used, and only its own exp counts") {
   Federation fed;
   const Ask ask = {.arguments = {"--token=id_token"}};
   const std::string id_token = jwt_until(1800);
@@ -116,7 +116,7 @@ TEST_CASE("--token=id_token: that one, with its own exp alone") {
   CHECK_FAILURE(fed.run_cold({}), 1, "the reply has no 'access_token'");
 }
 
-TEST_CASE("token_type: missing, Bearer or N_A in any case, but no token bound to a key") {
+TEST_CASE("token_type: missing, Bearer or N_A in any letter case, other types are refused") {
   Federation fed;
   for (const std::string type : {"Bearer", "bearer", "BEARER", "N_A", "n_a"}) {
     CAPTURE(type);
@@ -131,7 +131,7 @@ TEST_CASE("token_type: missing, Bearer or N_A in any case, but no token bound to
   }
 }
 
-TEST_CASE("--expect-audience: a token for somebody else is refused, and so is an opaque one") {
+TEST_CASE("--expect-audience: a token for another audience, or an opaque one, is refused") {
   Federation fed;
   const auto expecting = [](const std::string& audience) {
     return Ask{.arguments = {"--expect-audience=" + audience}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One system call fails, at each place of a run: the result is the right credential, or an error
-// that may pass and is not cached, because no server has answered.
+// One system call fails at each point of a run. The result is the right credential, or a temporary
+// error that is not cached, because no server has answered.
 #include "entry_file.hpp"
 #include "federation.hpp"
 
@@ -38,7 +38,7 @@ struct Scene {
   std::function<bool(const Outcome&)> is_right;
 };
 
-// False where the run ended before the call came.
+// False if the run ended before the call was made.
 bool strike(const Scene& scene, const std::string& call, int error, int number) {
   const std::string mark = scene.fed.sandbox.at("mark");
   std::filesystem::remove(mark);
@@ -97,7 +97,7 @@ TEST_CASE("a call to the system fails: a token exchange") {
          .is_right = [](const Outcome& outcome) { return token_of(outcome) == "the-token"; }});
 }
 
-TEST_CASE("a call to the system fails: a token that the hub makes") {
+TEST_CASE("a call to the system fails: a TokenRequest to the hub") {
   Federation fed;
   ScriptedServer hub;
   const std::string made = new_subject();
@@ -120,7 +120,7 @@ TEST_CASE("a call to the system fails: a token that the hub makes") {
          .is_right = [&made](const Outcome& outcome) { return token_of(outcome) == made; }});
 }
 
-TEST_CASE("an allocation fails, OpenSSL's too: one error, which nobody remembers") {
+TEST_CASE("an allocation fails, also in OpenSSL: one error, which is not remembered") {
   Federation fed;
   fed.idp.answer(token_reply("the-token"));
   const std::string mark = fed.sandbox.at("mark");
@@ -159,7 +159,7 @@ TEST_CASE("a file that comes a byte at a time is read to its end") {
   CHECK(std::filesystem::exists(fed.sandbox.at("mark")));
 }
 
-TEST_CASE("a call to the system fails for good: the error tells what this machine lacks") {
+TEST_CASE("a call to the system fails for good: the error names the cause on this machine") {
   Federation fed;
   Ask ask = {.arguments = {"--timeout=10s"}};
   const auto with = [&](const std::string& fault) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-oidc-federation as clients run it, in front of a provider of a case's own.
+// Runs execcred-oidc-federation as clients do, against a provider of the case.
 #pragma once
 
 #include "idp.hpp"
@@ -41,7 +41,7 @@ class Federation : public PluginRig<Ask> {
   Texts arguments(const Ask& ask) const;
   blackbox::Command command(const Ask& ask) const override;
 
-  // Another token in the subject's file.
+  // Replaces the content of the subject's file.
   void set_subject(const std::string& content);
 
   Idp idp;

@@ -20,7 +20,7 @@ std::string urn_grant(const std::string& name) { return grant(kGrantType + name)
 
 }  // namespace
 
-TEST_CASE("token-exchange: sends what RFC 8693 demands, and no more") {
+TEST_CASE("token-exchange: sends only what RFC 8693 requires") {
   Federation fed;
   const Outcome outcome = fed.run({});
   CHECK_SUCCESS(outcome);
@@ -86,7 +86,7 @@ TEST_CASE("jwt-bearer, client-credentials, refresh-token: exactly their own fiel
   }
 }
 
-TEST_CASE("the request: a form that wants JSON, and no header that is not asked for") {
+TEST_CASE("the request is a form that accepts JSON, without unneeded headers") {
   Federation fed;
   CHECK_SUCCESS(fed.run({}));
   const Received sent = fed.idp.last(kToken);
@@ -102,7 +102,7 @@ TEST_CASE("the request: a form that wants JSON, and no header that is not asked 
   CHECK_FALSE(sent.has_certificate);
 }
 
-TEST_CASE("answers come in the version that the client speaks, with cluster information or not") {
+TEST_CASE("answers have the client's API version, with and without cluster information") {
   for (const std::string_view version : {blackbox::kV1, blackbox::kV1Beta1}) {
     CAPTURE(version);
     Federation fed;
@@ -117,7 +117,7 @@ TEST_CASE("answers come in the version that the client speaks, with cluster info
                 blackbox::kV1Beta1);
 }
 
-TEST_CASE("--param: one that has an option of its own, twice the same, or no name, is refused") {
+TEST_CASE("--param: one with its own option, a repeated one, or one without a name is refused") {
   Federation fed;
   for (const std::string parameters :
        {"subject_token=x", "grant_type=x", "audience=x", "client_id=x", "client_secret=x",
@@ -133,7 +133,7 @@ TEST_CASE("--param: one that has an option of its own, twice the same, or no nam
   CHECK(fed.idp.connections() == 0);
 }
 
-TEST_CASE("options that the flow has no use for, lacks, or that contradict each other: 2") {
+TEST_CASE("options that the flow does not use, options it lacks, and contradictions are errors") {
   Federation fed;
   const std::string file = "--subject-token-file=" + fed.subject_path;
   const std::string url = "--token-url=" + fed.idp.token_url();

@@ -7,7 +7,7 @@
 namespace execcred::test {
 namespace {
 
-// The first third is the same for all of them: one remembered secret stands for all.
+// All tokens begin with the same text, which is remembered as one secret for all of them.
 std::string opaque_token(int number) {
   std::string digits = std::to_string(number);
   digits.insert(0, 6 - std::min<std::size_t>(digits.size(), 6), '0');

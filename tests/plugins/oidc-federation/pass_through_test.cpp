@@ -27,7 +27,7 @@ TEST_CASE("pass-through: the subject token is the credential, until its exp") {
   }
 }
 
-TEST_CASE("pass-through: a token for somebody else is a message here, and no 401 there") {
+TEST_CASE("pass-through: a token for another audience is refused") {
   Federation fed;
   CHECK_SUCCESS(fed.run(passing({"--audience=server"})));
   CHECK_SUCCESS(fed.run(passing({"--audience=other", "--audience=server"})));
@@ -42,7 +42,7 @@ TEST_CASE("pass-through: a token for somebody else is a message here, and no 401
   CHECK_FAILURE(fed.run(passing({"--audience=two"})), 1, "the token is for nobody, not for 'two'");
 }
 
-TEST_CASE("pass-through: what is no JWT in time is refused") {
+TEST_CASE("pass-through: a token that is no JWT, or is not valid now, is refused") {
   struct Case {
     std::string what, content;
   };
@@ -76,7 +76,7 @@ TEST_CASE(
   CHECK(token_of(fed.run(passing())) == renewed);
 }
 
-TEST_CASE("pass-through: a fetched subject token is kept, and fetched once") {
+TEST_CASE("pass-through: a fetched subject token is cached, and fetched once") {
   Federation fed;
   ScriptedServer source(ScriptedServer::Transport::plain);
   source.on("/t", [](Stream& stream, const Received&) { stream.write(reply(200, new_subject())); });

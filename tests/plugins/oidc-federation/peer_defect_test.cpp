@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known defects of other plugins, each by its name.
+// Known defects of other plugins: each test checks that this plugin does not have the defect.
 #include "entry_file.hpp"
 #include "federation.hpp"
 #include "support/processes.hpp"
@@ -29,7 +29,7 @@ std::vector<Outcome> at_once(const blackbox::Command& command, int count) {
 
 }  // namespace
 
-TEST_CASE("peer defect 1: two parameters make another key each time (kubelogin#1638), here one") {
+TEST_CASE("peer defect 1: the order of parameters changes the key (kubelogin#1638), here not") {
   Federation fed;
   Texts parameters = kTwoParameters;
   do {
@@ -47,7 +47,7 @@ TEST_CASE("peer defect 4: 20 cold calls make 20 logins (gke), here they make one
 }
 
 TEST_CASE(
-    "peer defect 4: one cache slot, so that two alternating contexts thrash (gke), here none") {
+    "peer defect 4: two alternating contexts replace each other in the cache (gke), here not") {
   Federation fed;
   const Ask one = {.arguments = {"--audience=one"}};
   const Ask two = {.arguments = {"--audience=two"}};
@@ -81,7 +81,7 @@ TEST_CASE("peer defect 4: a permanent invalid_grant is sent four times (gke), he
 }
 
 TEST_CASE(
-    "peer defect 5: v1beta1 whatever was asked (gke, pinniped, argocd), here what was asked") {
+    "peer defect 5: every answer is v1beta1 (gke, pinniped, argocd), here the client's version") {
   Federation fed;
   for (const std::string_view version : {blackbox::kV1, blackbox::kV1Beta1, blackbox::kV1}) {
     CHECK_SUCCESS(fed.run({.version = version}), version);
@@ -90,7 +90,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "peer defect 6: a permanent misconfiguration is retried for a minute (argocd), here told") {
+    "peer defect 6: a permanent error is retried for a minute (argocd), here it is not retried") {
   Federation fed;
   fed.idp.answer(R"({"error":"invalid_client"})", 401);
   const Outcome outcome = fed.run({.arguments = {"--timeout=60s"}});
@@ -112,7 +112,7 @@ TEST_CASE("peer defect 7: a missing or empty token file is no assertion (Azure),
 }
 
 TEST_CASE(
-    "peer defect 7: the metadata host is checked by its prefix (google-cloud-cpp), here whole") {
+    "peer defect 7: the metadata host is compared by prefix (google-cloud-cpp), here as a whole") {
   Federation fed;
   for (const std::string host :
        {"metadata.google.internal.evil.example", "169.254.169.254.evil.example",
@@ -149,7 +149,7 @@ TEST_CASE("peer defect 9: role B is given role A's credentials (aws --cache), he
 }
 
 TEST_CASE(
-    "peer defect 10: a hit waits for a held lock and ignores SIGTERM (int128), here neither") {
+    "peer defect 10: a hit waits for a lock that another process holds (int128), here not at all") {
   Federation fed;
   const std::string token = token_of(fed.run({}));
   const auto locks = cache_files(fed.cache_path, ".lock");
@@ -162,7 +162,7 @@ TEST_CASE(
   close(held);
 }
 
-TEST_CASE("peer defect 10: silent servers hold it for 40 s and more (all), here --timeout does") {
+TEST_CASE("peer defect 10: silent servers block it for 40 s and more (all), here until --timeout") {
   Federation fed;
   fed.idp.on(kToken, [](Stream& stream, const Received&) { stream.wait_for_close(); });
   const Outcome outcome = fed.run({.arguments = {"--timeout=1s"}});
@@ -183,7 +183,7 @@ TEST_CASE("peer defect 10: metadata goes through HTTP_PROXY (azure msi), here ne
   CHECK(proxy.connections() == 0);
 }
 
-TEST_CASE("peer defect 11: a 300 MB reply takes gigabytes of memory (azure, aws), here 64 MB do") {
+TEST_CASE("peer defect 11: a 300 MB reply takes gigabytes of memory (azure, aws), here 64 MB") {
   Federation fed;
   fed.idp.on(kToken, [](Stream& stream, const Received&) {
     const std::string block(1 << 16, 'x');

@@ -39,7 +39,7 @@ struct Concierge {
                       "--concierge-endpoint=" + server.url(), "--concierge-ca-file=" + ca_path} +
                 more};
   }
-  // The cluster is the Concierge's, as usual.
+  // The Concierge is on the cluster's own server, as usual.
   Ask ask_cluster(Texts more) const {
     return {.flow = "pinniped",
             .arguments = Texts{"--concierge-authenticator-type=webhook",
@@ -57,7 +57,7 @@ struct Concierge {
 
 }  // namespace
 
-TEST_CASE("pinniped: exactly one TokenCredentialRequest, without an identity of ours") {
+TEST_CASE("pinniped: exactly one TokenCredentialRequest, without an Authorization header") {
   Concierge concierge;
   concierge.give_token("by-concierge");
   const Outcome outcome = concierge.fed.run(concierge.ask());
@@ -97,7 +97,7 @@ TEST_CASE("pinniped: a certificate, which lives for minutes") {
   CHECK(concierge.server.requests().size() == 1);
 }
 
-TEST_CASE("pinniped: a status.message is a failure, whatever the status code") {
+TEST_CASE("pinniped: a status.message is a failure, even with a successful status code") {
   Concierge concierge;
   const std::string token = concierge.fed.subject;
   for (const int status : {200, 201}) {
@@ -132,7 +132,7 @@ TEST_CASE("pinniped: replies without a usable credential") {
     concierge.server.on(kPath, bytes);
     CHECK_FAILURE(concierge.fed.run_cold(concierge.ask()), 1, "asking the Concierge at");
   }
-  // One that has ended is remembered, as every refusal is.
+  // A credential that has ended is remembered as a failure, as every refusal is.
   concierge.server.on(
       kPath, credential_reply(R"("token":"a","expirationTimestamp":")" + timestamp(-60) + "\""));
   concierge.server.forget();
@@ -143,7 +143,7 @@ TEST_CASE("pinniped: replies without a usable credential") {
   CHECK_FAILURE(concierge.fed.run_cold(concierge.ask({"--timeout=2s"})), 3, "answered 503");
 }
 
-TEST_CASE("pinniped: the cluster's own server is asked only under --allow-server") {
+TEST_CASE("pinniped: the cluster's own server is called only with --allow-server") {
   Concierge concierge;
   concierge.give_token("by-concierge");
   CHECK_REFUSAL(concierge.fed.run(concierge.ask_cluster({})), 2, "--allow-server");
@@ -193,7 +193,7 @@ TEST_CASE("pinniped: two clusters behind one mapping never share a credential") 
   CHECK(one.server.requests().size() == 1);
 }
 
-TEST_CASE("pinniped: an audience has no use there, so a ClusterProfile's is passed over and told") {
+TEST_CASE("pinniped: a ClusterProfile's audience is ignored with a debug message") {
   Concierge concierge;
   concierge.give_token("by-concierge");
   Ask ask = concierge.ask();

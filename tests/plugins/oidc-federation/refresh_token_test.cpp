@@ -39,7 +39,7 @@ struct Rotation {
             .arguments = {"--subject-token-file=" + path, "--client-id=me"},
             .has_subject = false};
   }
-  // As if the access token had ended.
+  // Has the same effect as the end of the access token.
   void end_access_token() const {
     for (const auto& file : cache_files(fed.cache_path, ".credential")) {
       std::filesystem::remove(file);
@@ -49,7 +49,7 @@ struct Rotation {
 
 }  // namespace
 
-TEST_CASE("refresh-token: a rotated one is kept, and is what the next call uses") {
+TEST_CASE("refresh-token: a rotated one is stored, and the next call sends it") {
   Rotation rotation;
   for (int run = 0; run < 4; ++run) {
     const Outcome outcome = rotation.fed.run(rotation.ask());
@@ -62,7 +62,7 @@ TEST_CASE("refresh-token: a rotated one is kept, and is what the next call uses"
   }
 }
 
-TEST_CASE("refresh-token: a server that gives no new one means that the old one stays good") {
+TEST_CASE("refresh-token: without a new one in the reply, the old one is sent again") {
   Federation fed;
   const std::string refresh = new_secret();
   const std::string path = fed.sandbox.write("refresh", refresh, 0600);
@@ -78,7 +78,7 @@ TEST_CASE("refresh-token: a server that gives no new one means that the old one 
   CHECK(fed.idp.calls() == 2);
 }
 
-TEST_CASE("refresh-token: a new original starts anew, and does not meet the old one's successor") {
+TEST_CASE("refresh-token: a new original is sent itself, and not the successor of the old one") {
   Rotation rotation;
   CHECK_SUCCESS(rotation.fed.run(rotation.ask()));
   const std::string fresh = new_secret();
@@ -88,7 +88,7 @@ TEST_CASE("refresh-token: a new original starts anew, and does not meet the old 
   CHECK(rotation.fed.idp.last(kToken).field("refresh_token") == fresh);
 }
 
-TEST_CASE("refresh-token: without the cache is a mistake, and nothing is sent") {
+TEST_CASE("refresh-token: without the cache it is an error, and nothing is sent") {
   Rotation rotation;
   Ask ask = rotation.ask();
   ask.arguments.emplace_back("--no-cache");
@@ -99,7 +99,7 @@ TEST_CASE("refresh-token: without the cache is a mistake, and nothing is sent") 
   CHECK(rotation.fed.idp.connections() == 0);
 }
 
-TEST_CASE("refresh-token: where the successor cannot be kept, the server is not asked") {
+TEST_CASE("refresh-token: if the successor could not be stored, the server is not called") {
   Rotation rotation;
   rotation.fed.sandbox.write("not-a-folder", "");
   Ask ask = rotation.ask();
@@ -109,7 +109,7 @@ TEST_CASE("refresh-token: where the successor cannot be kept, the server is not 
   CHECK(rotation.fed.idp.requests().empty());
 }
 
-TEST_CASE("refresh-token: the successor stands on disk before the credential is printed") {
+TEST_CASE("refresh-token: the successor is on disk before the credential is printed") {
   Rotation rotation;
   blackbox::Command command = rotation.fed.command(rotation.ask());
   blackbox::Pipe full;
@@ -126,7 +126,7 @@ TEST_CASE("refresh-token: the successor stands on disk before the credential is 
   CHECK(token_of(rotation.fed.run(rotation.ask())) == "access-1");
 }
 
-TEST_CASE("refresh-token: no file of the cache but one holds it, and that is closed to others") {
+TEST_CASE("refresh-token: only one file of the cache holds it, and no other user may read it") {
   Rotation rotation;
   CHECK_SUCCESS(rotation.fed.run(rotation.ask()));
   int holders = 0;
@@ -141,7 +141,7 @@ TEST_CASE("refresh-token: no file of the cache but one holds it, and that is clo
   CHECK(holders == 1);
 }
 
-TEST_CASE("refresh-token: 20 processes at once spend one token, and share what it brings") {
+TEST_CASE("refresh-token: 20 processes at once send one token once, and share the result") {
   Rotation rotation;
   Ask ask = rotation.ask();
   ask.arguments.emplace_back("--timeout=20s");

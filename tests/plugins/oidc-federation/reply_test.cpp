@@ -24,7 +24,7 @@ std::string chunk(const std::string& bytes) {
 constexpr const char* kChunked =
     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-// Until the client has had enough.
+// Sends pieces until the client closes the connection.
 ScriptedServer::Answer endlessly(std::string head, std::string piece) {
   return [head = std::move(head), piece = std::move(piece)](Stream& stream, const Received&) {
     if (!stream.write(head)) return;
@@ -34,7 +34,7 @@ ScriptedServer::Answer endlessly(std::string head, std::string piece) {
   };
 }
 
-// With at most so much address space; beyond it the run is a failure of another kind.
+// Limits the memory for data; a run that needs more fails in another way.
 blackbox::Command bounded(blackbox::Command command, std::size_t bytes) {
   command.before_exec = [bytes] {
     const rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
@@ -78,7 +78,7 @@ TEST_CASE("a 200 that is no OAuth reply is refused: HTML, other JSON, nothing, n
   CHECK(blackbox::says(outcome, "text/html"));
 }
 
-TEST_CASE("duplicate keys are refused, wherever they are and however they are written") {
+TEST_CASE("duplicate keys are refused, also if they are nested or escaped") {
   Federation fed;
   for (const std::string body : {R"({"access_token":"a","access_token":"b"})",
                                  R"({"access_token":"a","expires_in":60,"expires_in":6000})",
@@ -90,7 +90,7 @@ TEST_CASE("duplicate keys are refused, wherever they are and however they are wr
   }
 }
 
-TEST_CASE("tokens that cannot stand in a header are refused") {
+TEST_CASE("tokens that are invalid in a header are refused") {
   Federation fed;
   for (const std::string token :
        {"two words", "line\\nbreak", "cr\\r\\nX-Evil: 1", "tab\\tbed", "nul\\u0000byte",
@@ -108,7 +108,7 @@ TEST_CASE("a 200 with an error is a failure, even with a token beside it") {
   CHECK_REFUSAL(outcome, 1, "invalid_grant");
 }
 
-TEST_CASE("deep JSON is refused before it costs a stack") {
+TEST_CASE("deeply nested JSON is refused before it can exhaust the stack") {
   Federation fed;
   const std::string open(100'000, '[');
   const std::string close(100'000, ']');
@@ -120,7 +120,7 @@ TEST_CASE("deep JSON is refused before it costs a stack") {
   }
 }
 
-TEST_CASE("a chunked reply is whole, however small its pieces") {
+TEST_CASE("a chunked reply is read to its end, even in chunks of one byte") {
   Federation fed;
   const std::string body = token_reply("in-pieces");
   std::string pieces = kChunked;
@@ -129,7 +129,7 @@ TEST_CASE("a chunked reply is whole, however small its pieces") {
   CHECK(token_of(fed.run_cold({})) == "in-pieces");
 }
 
-TEST_CASE("a reply that is cut is unavailable, never half a token") {
+TEST_CASE("a reply that is cut off is a temporary failure, and never gives a part of a token") {
   const std::string body = token_reply("half-a-token");
   const std::string whole = reply(200, body);
   struct Case {
@@ -157,7 +157,7 @@ TEST_CASE("a reply that is cut is unavailable, never half a token") {
   }
 }
 
-TEST_CASE("what is no HTTP at all is refused, and nothing of it is shown raw") {
+TEST_CASE("a reply that is not HTTP is refused, and is not shown raw") {
   Federation fed;
   for (const std::string bytes :
        {"SSH-2.0-OpenSSH_9.2\r\n", "220 mail ready\r\n", "\x16\x03\x01\x02",

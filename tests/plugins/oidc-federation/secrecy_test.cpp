@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A canary on every path: no secret in messages, arguments, environments or files, at any
-// verbosity.
+// Known secrets on every path: none of them may appear in messages, arguments, environments or
+// files, at any verbosity.
 #include "entry_file.hpp"
 #include "federation.hpp"
 #include "support/jws_keys.hpp"
@@ -86,7 +86,7 @@ TEST_CASE("canary: --debug of every flow and source shows steps, and no secret")
   MESSAGE("runs with --debug that showed a secret: " << showed << " of " << runs);
 }
 
-TEST_CASE("canary: a provider that refuses, is down, or is garbage makes no secret show") {
+TEST_CASE("canary: no secret is shown if a provider refuses, is down, or sends garbage") {
   Secrets secrets;
   int runs = 0;
   int showed = 0;
@@ -129,7 +129,7 @@ TEST_CASE("canary: --show-config shows where each setting comes from, and no sec
   CHECK(secrets.fed.idp.connections() == 0);
 }
 
-TEST_CASE("canary: no file but the entry has the token, and none has what it was made from") {
+TEST_CASE("canary: only the entry has the token, and no file has the secrets of the request") {
   Secrets secrets;
   for (const Ask& ask : secrets.asks()) {
     CAPTURE(ask.flow);

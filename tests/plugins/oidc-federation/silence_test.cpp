@@ -16,7 +16,7 @@ namespace {
 
 constexpr milliseconds kTimeout(1000);
 
-// A full backlog without accept, so that even TCP's handshake does not complete.
+// A listener with a full backlog that never accepts, so that not even the TCP handshake completes.
 class BlackHole {
  public:
   BlackHole() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -53,7 +53,7 @@ class BlackHole {
 
 void say_nothing(Stream& stream, const Received& /*request*/) { stream.wait_for_close(); }
 
-// A byte at a time, for ever: never silent, never done.
+// Sends one byte at a time, without end.
 void trickle(Stream& stream, const Received& /*request*/) {
   stream.write(
       "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n");
@@ -123,7 +123,7 @@ TEST_CASE("silence: at discovery, before and in the token reply, with the cache 
   }
 }
 
-TEST_CASE("silence: at each place a subject token comes from") {
+TEST_CASE("silence: at each source of a subject token") {
   Federation fed;
   ScriptedServer source(ScriptedServer::Transport::plain);
   for (const char* path :
@@ -162,7 +162,7 @@ TEST_CASE("silence: the Concierge") {
       "Concierge");
 }
 
-TEST_CASE("a port where nobody listens is told at once, and may pass") {
+TEST_CASE("a port on which nothing listens is a temporary failure") {
   std::string url;
   {
     const StreamServer gone([](Stream&) {});

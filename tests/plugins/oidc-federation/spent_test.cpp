@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credentials that a server accepts only once are sent once in a run, whatever the answer is: a
-// refresh token that comes a second time may cost its whole family.
+// Credentials that a server accepts only once are sent once in a run, also if the answer is an
+// error: a second use of a refresh token may revoke all tokens of its family.
 #include "entry_file.hpp"
 #include "federation.hpp"
 
@@ -141,7 +141,7 @@ TEST_CASE("spent: processes that wait for the one that sent it do not send it") 
   CHECK(fed.idp.calls() == 1);
 }
 
-TEST_CASE("spent: an assertion that has no jti is no such thing, and is sent again") {
+TEST_CASE("spent: an assertion without a jti may be sent again") {
   Federation fed;
   const std::string assertion = blackbox::jwt_for(3600);
   blackbox::remember_secret(assertion);
@@ -162,7 +162,7 @@ TEST_CASE("spent: an assertion that has no jti is no such thing, and is sent aga
   }
 }
 
-TEST_CASE("spent: nothing is, where the server could not be reached") {
+TEST_CASE("spent: if the server could not be reached, the request is retried") {
   // Its connections end before TLS is spoken.
   const StreamServer closing([](Stream& stream) { stream.cut(); });
   Federation fed;

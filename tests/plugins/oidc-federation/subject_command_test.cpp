@@ -36,7 +36,7 @@ std::string arguments_of(const std::string& process) {
   return {text.data(), size < 0 ? 0 : static_cast<std::size_t>(size)};
 }
 
-// How many run "sleep" with this argument.
+// How many processes run "sleep" with this argument.
 int sleepers(const std::string& argument) {
   const std::string wanted = "sleep" + std::string(1, '\0') + argument + std::string(1, '\0');
   int count = 0;
@@ -48,7 +48,7 @@ int sleepers(const std::string& argument) {
 
 }  // namespace
 
-TEST_CASE("command: its output is the token, its arguments come as they are, by no shell") {
+TEST_CASE("command: its output is the token, and its arguments are passed without a shell") {
   Federation fed;
   const std::string script =
       fed.sandbox.script("get-token", "printf '%s|' \"$@\" >" + fed.sandbox.at("arguments") +
@@ -59,7 +59,7 @@ TEST_CASE("command: its output is the token, its arguments come as they are, by 
   CHECK(blackbox::read_text(fed.sandbox.at("arguments")) == "a b||$HOME;`id`|*|--flag=x|");
 }
 
-TEST_CASE("command: no array, no absolute path, no such program: a mistake of configuration") {
+TEST_CASE("command: no array, no absolute path and no such program are configuration errors") {
   Federation fed;
   const std::string plain = fed.sandbox.write("plain", "#!/bin/sh\necho token\n", 0644);
   for (const std::string text :
@@ -75,7 +75,7 @@ TEST_CASE("command: no array, no absolute path, no such program: a mistake of co
   CHECK(fed.idp.connections() == 0);
 }
 
-TEST_CASE("command: one that fails, or prints nothing, too much or no token, is no credential") {
+TEST_CASE("command: failure, no output, too much output and invalid tokens are refused") {
   Federation fed;
   const std::string token = new_subject();
   for (const std::string& body :
@@ -90,7 +90,7 @@ TEST_CASE("command: one that fails, or prints nothing, too much or no token, is 
   CHECK(fed.idp.connections() == 0);
 }
 
-TEST_CASE("command: one that a signal ends gives nothing, and nobody remembers it") {
+TEST_CASE("command: if a signal ends it, the run exits with 1, and the failure is not remembered") {
   Federation fed;
   fed.idp.answer(token_reply("the-token"));
   const Ask ask = by({fed.sandbox.script("get-token", "kill -9 $$")});
@@ -100,7 +100,7 @@ TEST_CASE("command: one that a signal ends gives nothing, and nobody remembers i
   CHECK(token_of(fed.run(ask)) == "the-token");
 }
 
-TEST_CASE("command: one that hangs ends within the deadline, with all that it started") {
+TEST_CASE("command: one that hangs is ended at the deadline, with its child processes") {
   Federation fed;
   const std::string word = "61.86" + std::to_string(getpid());
   for (const std::string& body :
@@ -116,7 +116,7 @@ TEST_CASE("command: one that hangs ends within the deadline, with all that it st
   CHECK(fed.idp.connections() == 0);
 }
 
-TEST_CASE("command: children that it leaves behind, with its output open, do not hold up the run") {
+TEST_CASE("command: child processes that keep its output open do not delay the run") {
   Federation fed;
   const std::string word = "61.75" + std::to_string(getpid());
   const std::string script =
@@ -127,7 +127,7 @@ TEST_CASE("command: children that it leaves behind, with its output open, do not
   CHECK(blackbox::wait_until([&] { return sleepers(word) == 0; }, milliseconds(2000)));
 }
 
-TEST_CASE("command: it sees our environment, without what a client or a ClusterProfile fills") {
+TEST_CASE("command: it gets the environment without EXECCRED variables and the client's document") {
   Federation fed;
   const std::string script = fed.sandbox.script(
       "get-token", "env >" + fed.sandbox.at("environment") + "\necho " + fed.subject);
@@ -143,14 +143,14 @@ TEST_CASE("command: it sees our environment, without what a client or a ClusterP
 }
 
 TEST_CASE(
-    "command: it inherits no descriptor but the three, reads nothing, and no client's output") {
+    "command: it inherits only the three standard descriptors, and its standard input is empty") {
   Federation fed;
   const std::string script = fed.sandbox.script(
       "get-token", "ls /proc/self/fd >" + fed.sandbox.at("descriptors") + "\ncat >" +
                        fed.sandbox.at("input") + "\necho " + fed.subject);
   Ask ask = by({script});
   blackbox::Command command = fed.command(ask);
-  // Any descriptors that the caller of the tests left open.
+  // Closes the descriptors that the caller of the tests left open.
   command.before_exec = [] { close_range(3, ~0U, 0); };
   command.input = "what the client wrote";
   CHECK_SUCCESS(blackbox::run(command));
@@ -164,7 +164,7 @@ TEST_CASE(
   CHECK(count > 0);
 }
 
-TEST_CASE("command: SIGTERM ends the run, and with it all that the command started") {
+TEST_CASE("command: SIGTERM ends the run and the command, with its child processes") {
   Federation fed;
   const std::string word = "61.64" + std::to_string(getpid());
   for (const std::string& body : {"exec sleep " + word, "sleep " + word + " & wait; true"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subject tokens that the hub makes for a service account.
+// Subject tokens from TokenRequests to the hub.
 #include "federation.hpp"
 
 #include <doctest/doctest.h>
@@ -51,7 +51,7 @@ struct Hub {
 
 }  // namespace
 
-TEST_CASE("kubernetes: a TokenRequest for the audience, of the account that is named") {
+TEST_CASE("kubernetes: a TokenRequest with the audience, for the account that is named") {
   Hub hub;
   CHECK_SUCCESS(
       hub.fed.run(hub.ask({"--service-account=fleet/spoke-1", "--subject-audience=server"})));
@@ -65,7 +65,7 @@ TEST_CASE("kubernetes: a TokenRequest for the audience, of the account that is n
   CHECK(blackbox::json_at(asked.body, "spec.audiences") == R"(["server"])");
 }
 
-TEST_CASE("kubernetes: without --service-account, it is the one that we are") {
+TEST_CASE("kubernetes: without --service-account, the identity's own account is used") {
   Hub hub;
   CHECK_SUCCESS(hub.fed.run(hub.ask({"--subject-audience=server"})));
   CHECK(hub.server.count(kPath) == 1);
@@ -85,7 +85,7 @@ TEST_CASE("kubernetes: a 403 shows the RBAC rule that is missing") {
   CHECK(hub.fed.idp.connections() == 0);
 }
 
-TEST_CASE("kubernetes: a token for somebody else, an ended one, or no token goes nowhere") {
+TEST_CASE("kubernetes: a token that is invalid, expired or for another audience is not sent") {
   Hub hub;
   const Ask ask = hub.ask({"--subject-audience=server"});
   for (const std::string& token :
@@ -103,7 +103,7 @@ TEST_CASE("kubernetes: a token for somebody else, an ended one, or no token goes
 }
 
 TEST_CASE(
-    "kubernetes: names that Kubernetes does not allow are a mistake, before the hub is asked") {
+    "kubernetes: names that Kubernetes does not allow are an error, and the hub is not called") {
   Hub hub;
   for (const std::string name : {"spoke-1", "a/b/c", "../x/y", "A/b", "a/", "/b", "a/b?x=y"}) {
     CAPTURE(name);
@@ -127,7 +127,7 @@ TEST_CASE("kubernetes: accounts, audiences and identities at the hub never share
   const Ask same = hub.ask(all[1]);
   hub.kubeconfig(new_subject());
   tokens.insert(token_of(hub.fed.run(same)));
-  // The kubeconfig stays, and the file that it names says who it is.
+  // The kubeconfig stays the same, and the token in its tokenFile changes.
   hub.kubeconfig("unused, tokenFile: hub-token");
   for (const std::string account : {"a", "b", "b"}) {
     const std::string token = blackbox::make_jwt(

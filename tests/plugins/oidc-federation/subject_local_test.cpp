@@ -30,7 +30,7 @@ Ask from_variable(Texts variables) {
 
 }  // namespace
 
-TEST_CASE("file: a projected volume is read through its links, trimmed, and again at each run") {
+TEST_CASE("file: a projected volume is read through its links, in each run, and is trimmed") {
   Federation fed;
   const std::string first = new_subject();
   const std::string path = make_projected_volume(fed.sandbox, " \t" + first + "\r\n\n");
@@ -47,7 +47,7 @@ TEST_CASE("file: a projected volume is read through its links, trimmed, and agai
   CHECK(fed.idp.last(kToken).field("subject_token") == second);
 }
 
-TEST_CASE("file: what is no token in time is refused, and never sent") {
+TEST_CASE("file: an invalid, expired or too large token is refused, and is not sent") {
   struct Case {
     std::string what, content;
     int exit_code = 1;
@@ -76,7 +76,7 @@ TEST_CASE("file: what is no token in time is refused, and never sent") {
   CHECK(fed.idp.connections() == 0);
 }
 
-TEST_CASE("file: what was wrong with it is not remembered once it is mended") {
+TEST_CASE("file: after it is corrected, the next run succeeds") {
   Federation fed;
   fed.set_subject(new_subject(-60));
   CHECK_FAILURE(fed.run({}), 1, "the token has expired: it ended at");
@@ -85,7 +85,7 @@ TEST_CASE("file: what was wrong with it is not remembered once it is mended") {
 }
 
 TEST_CASE(
-    "file: one that cannot be opened, or is of the wrong kind, is a mistake of configuration") {
+    "file: one that cannot be opened, or is not a safe regular file, is a configuration error") {
   Federation fed;
   const std::string pipe = fed.sandbox.at("pipe");
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
@@ -99,7 +99,7 @@ TEST_CASE(
   CHECK(fed.idp.connections() == 0);
 }
 
-TEST_CASE("variable: its token, trimmed, unset is a mistake, empty is no credential") {
+TEST_CASE("variable: its token is trimmed, and an unset, empty or invalid one is refused") {
   Federation fed;
   CHECK_SUCCESS(fed.run(from_variable({"CI_JOB_JWT= " + fed.subject + "\n"})));
   CHECK(fed.idp.last(kToken).field("subject_token") == fed.subject);
@@ -116,7 +116,7 @@ TEST_CASE("variable: its token, trimmed, unset is a mistake, empty is no credent
   CHECK(fed.idp.requests().empty());
 }
 
-TEST_CASE("an opaque subject token is exchanged as it is: what it means is the server's affair") {
+TEST_CASE("an opaque subject token is sent unchanged") {
   Federation fed;
   const std::string opaque = new_secret();
   fed.set_subject(opaque + "\n");

@@ -28,7 +28,7 @@ std::string plain_reply(const std::string& body, const std::string& headers = {}
 
 }  // namespace
 
-TEST_CASE("url: the body is the token, or one member of its JSON, headers go along") {
+TEST_CASE("url: the body or one member of its JSON is the token, and headers are sent") {
   Federation fed;
   ScriptedServer source(kPlain);
   source.on("/text", plain_reply(fed.subject + "\n"));
@@ -57,7 +57,7 @@ TEST_CASE("url: the body is the token, or one member of its JSON, headers go alo
   }
 }
 
-TEST_CASE("url: https is verified by --subject-ca-file, and by no other") {
+TEST_CASE("url: an https server is verified only with --subject-ca-file") {
   Federation fed;
   ScriptedServer source;
   source.on("/t", plain_reply(fed.subject));
@@ -69,13 +69,13 @@ TEST_CASE("url: https is verified by --subject-ca-file, and by no other") {
                 "unable to get local issuer certificate");
   CHECK_FAILURE(fed.run_cold(by({url, "--timeout=2s", "--subject-ca-file=" + fed.ca_path})), 3,
                 "unable to get local issuer certificate");
-  // Nothing in it would be the system's roots.
+  // An empty file must not stand for the system's CAs.
   const std::string none = fed.sandbox.write("none.pem", "");
   CHECK_REFUSAL(fed.run_cold(by({url, "--subject-ca-file=" + none})), 2, "--subject-ca-file");
   CHECK(source.requests().empty());
 }
 
-TEST_CASE("url: plain http is for loopback, link-local and metadata hosts alone") {
+TEST_CASE("url: plain http is allowed only to loopback, link-local and metadata hosts") {
   Federation fed;
   for (const std::string host :
        {"idp.example.com", "10.0.0.1", "192.168.1.1", "169.253.0.1", "128.0.0.1", "[2001:db8::1]",
@@ -96,7 +96,7 @@ TEST_CASE("url: plain http is for loopback, link-local and metadata hosts alone"
   CHECK_SUCCESS(fed.run_cold(by({"--subject-token-url=http://localhost" + port + "/t"})));
 }
 
-TEST_CASE("url: what it answers must be a token, and what is no 200 is a failure") {
+TEST_CASE("url: the answer must be a valid token with status 200") {
   Federation fed;
   ScriptedServer source(kPlain);
   struct Case {
@@ -119,7 +119,7 @@ TEST_CASE("url: what it answers must be a token, and what is no 200 is a failure
   CHECK(fed.idp.requests().empty());
 }
 
-TEST_CASE("url: a header with a line break, without a value or a name is refused unseen") {
+TEST_CASE("url: a malformed header is refused, and the URL is not called") {
   Federation fed;
   const ScriptedServer source(kPlain);
   for (const std::string header : {"X-A=1\r\nX-B: 2", "X-A", "=v", "X A=v", "X-A:=v", "X-A="}) {
@@ -155,7 +155,7 @@ TEST_CASE("github-actions: the job's request URL and token, and the audience enc
   CHECK(github.last("/token").target == "/token?audience=plain");
 }
 
-TEST_CASE("github-actions: outside a job, or without the permission, is a mistake with a hint") {
+TEST_CASE("github-actions: outside a job, or without the permission, is an error with a hint") {
   Federation fed;
   const Texts arguments = {"--subject=github-actions", "--subject-audience=a"};
   CHECK_REFUSAL(fed.run(by(arguments)), 2, "ACTIONS_ID_TOKEN_REQUEST_URL");
@@ -167,7 +167,7 @@ TEST_CASE("github-actions: outside a job, or without the permission, is a mistak
   CHECK_FAILURE(fed.run(by({"--subject=github-actions"})), 2, "--subject needs --subject-audience");
 }
 
-TEST_CASE("gcp-metadata: its flavour is sent and demanded, the audience encoded, no proxy asked") {
+TEST_CASE("gcp-metadata: its flavour header is sent and required, and no proxy is used") {
   Federation fed;
   ScriptedServer metadata(kPlain);
   const ScriptedServer proxy(kPlain);
@@ -185,7 +185,7 @@ TEST_CASE("gcp-metadata: its flavour is sent and demanded, the audience encoded,
   CHECK(has(asked.parameters(), "audience=https://idp/?x=1 2"));
   CHECK(has(asked.parameters(), "format=full"));
   CHECK(asked.target.find(' ') == std::string::npos);
-  // A reply that did not come from it: a captive portal, say.
+  // A reply of another server, for example of a captive portal.
   fed.idp.forget();
   for (const std::string headers :
        {"", "Metadata-Flavor: Googl\r\n", "X: Metadata-Flavor: Google\r\n"}) {
@@ -196,7 +196,7 @@ TEST_CASE("gcp-metadata: its flavour is sent and demanded, the audience encoded,
   CHECK(proxy.connections() == 0);
 }
 
-TEST_CASE("the audience of a fetched subject token is the issuer, unless it is named") {
+TEST_CASE("the default audience of a fetched subject token is the issuer") {
   Federation fed;
   ScriptedServer metadata(kPlain);
   metadata.on(kIdentity, plain_reply(fed.subject, "Metadata-Flavor: Google\r\n"));

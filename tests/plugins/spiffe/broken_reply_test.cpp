@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers that end too soon, break HTTP/2, or hold what no agent says.
+// Answers that end too soon, violate HTTP/2, or have content that no agent sends.
 #include "peer.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ TEST_CASE("reply: RST_STREAM with each code") {
   check_refused(h2::settings() + h2::rst_stream(1, 2), 3, "Internal");
 }
 
-TEST_CASE("reply: frames that break HTTP/2 end the call") {
+TEST_CASE("reply: frames that violate HTTP/2 end the call") {
   const std::string start = grpc::greeting();
   for (const std::string& bytes :
        {start + h2::data(1, "before the headers"),
@@ -62,7 +62,7 @@ TEST_CASE("reply: frames that break HTTP/2 end the call") {
   }
 }
 
-TEST_CASE("reply: a connection that ends at any byte of a good answer is tried again") {
+TEST_CASE("reply: a connection that ends at any byte of a valid answer is retried") {
   const std::string whole = good_answer();
   for (std::size_t size = 0; size < whole.size(); size += size < 90 ? 5 : 61) {
     CAPTURE(size);
@@ -79,7 +79,7 @@ TEST_CASE("reply: a connection that ends at any byte of a good answer is tried a
   }
 }
 
-TEST_CASE("reply: the message's mandatory fields are not empty") {
+TEST_CASE("reply: a malformed message, or one with an empty mandatory field, is refused") {
   const std::string token = good_jwt();
   const JwtSvidWire svid = {.spiffe_id = kWorkload, .svid = "a.b.c"};
   for (const std::string& response :
@@ -102,14 +102,14 @@ TEST_CASE("reply: the message's mandatory fields are not empty") {
   }
 }
 
-TEST_CASE("reply: fields that later versions may add are passed over") {
+TEST_CASE("reply: fields that later versions may add are ignored") {
   const std::string later =
       wire_number(9, 12345) + wire_field_always(10, "x") + wire_field(200, "y");
   const Peer peer(grpc::answer(later + good_jwt() + later));
   CHECK_SUCCESS(peer.run());
 }
 
-TEST_CASE("reply: peers that speak something else") {
+TEST_CASE("reply: a peer with another protocol is an error") {
   for (const std::string& bytes :
        {std::string("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"),
         std::string("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>"),

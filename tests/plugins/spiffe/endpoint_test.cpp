@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the Workload API is said to be, and what is found there instead.
+// The address of the Workload API, and what may be there instead.
 #include "peer.hpp"
 
 #include "unit/temp_dir.hpp"
@@ -25,7 +25,7 @@ void become_stranger() {
   }
 }
 
-// The plugin's copy where another user may run it.
+// Runs a copy of the plugin, which another user may execute.
 blackbox::Command as_stranger(const blackbox::Sandbox& sandbox, blackbox::Command command) {
   const std::string copy = sandbox.at("plugin");
   fs::copy_file(command.arguments.front(), copy, fs::copy_options::overwrite_existing);
@@ -37,7 +37,7 @@ blackbox::Command as_stranger(const blackbox::Sandbox& sandbox, blackbox::Comman
 
 }  // namespace
 
-TEST_CASE("endpoint: what is no address of a Workload API is refused, by flag and by variable") {
+TEST_CASE("endpoint: an invalid address of a Workload API is refused, by flag and by variable") {
   for (const std::string uri : {"s",
                                 "/run/agent.sock",
                                 "run/agent.sock",
@@ -99,14 +99,14 @@ TEST_CASE("endpoint: what is no address of a Workload API is refused, by flag an
   }
 }
 
-TEST_CASE("endpoint: for a path that lacks its scheme or a slash, the right URI is told") {
+TEST_CASE("endpoint: for a path without its scheme or a slash, the error shows the right URI") {
   CHECK_REFUSAL(run_at("/run/spire/agent.sock"), 2, "unix:///run/spire/agent.sock");
   CHECK_REFUSAL(run_at("unix://run/spire/agent.sock"), 2, "unix:///run/spire/agent.sock");
   CHECK_REFUSAL(run_at("", {.variables = {"SPIFFE_ENDPOINT_SOCKET=/run/spire/agent.sock"}}), 2,
                 "unix:///run/spire/agent.sock");
 }
 
-TEST_CASE("endpoint: a file or a folder in the socket's place is a mistake, told at once") {
+TEST_CASE("endpoint: a file or a folder in place of the socket is an error at once") {
   const blackbox::Sandbox sandbox;
   for (const std::string& path : {sandbox.write("file", ""), sandbox.path().native()}) {
     const Outcome outcome = run_at("unix://" + path);
@@ -115,7 +115,7 @@ TEST_CASE("endpoint: a file or a folder in the socket's place is a mistake, told
   }
 }
 
-TEST_CASE("endpoint: none at all is told with both ways to name one") {
+TEST_CASE("endpoint: if there is none, the error names the flag and the variable") {
   const Outcome outcome = run_at("");
   CHECK_FAILURE(outcome, 2, "the SPIFFE Workload API");
   CHECK(blackbox::says(outcome, "--socket"));
@@ -136,7 +136,7 @@ TEST_CASE("endpoint: unix:///PATH, unix:/PATH, tcp with IPv4 and with IPv6") {
   CHECK(six.connections() == 1);
 }
 
-TEST_CASE("endpoint: SPIFFE_ENDPOINT_SOCKET, and what goes before it") {
+TEST_CASE("endpoint: --socket and EXECCRED_SOCKET override SPIFFE_ENDPOINT_SOCKET") {
   const Peer one(good_answer());
   const Peer other(good_answer());
   const std::string variable = "SPIFFE_ENDPOINT_SOCKET=" + one.server.uri();
@@ -146,7 +146,7 @@ TEST_CASE("endpoint: SPIFFE_ENDPOINT_SOCKET, and what goes before it") {
   CHECK_SUCCESS(run_at("", {.variables = {variable, "EXECCRED_SOCKET=" + other.server.uri()}}));
   CHECK(one.server.connections() == 1);
   CHECK(other.server.connections() == 2);
-  // A flag makes the variable's content no matter.
+  // With a flag, the variable's content does not matter.
   CHECK_SUCCESS(run_at(other.server.uri(), {.variables = {"SPIFFE_ENDPOINT_SOCKET=garbage"}}));
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("endpoint: a ClusterProfile never chooses it") {
   CHECK(thief.server.connections() == 0);
 }
 
-TEST_CASE("endpoint: a socket path of 107 bytes is good, one of 108 is refused") {
+TEST_CASE("endpoint: a socket path of 107 bytes is accepted, one of 108 is refused") {
   const blackbox::Sandbox sandbox;
   std::string path = sandbox.at("");
   path += std::string(106 - path.size(), 's');
@@ -176,7 +176,7 @@ TEST_CASE("endpoint: a socket path of 107 bytes is good, one of 108 is refused")
   CHECK_SUCCESS(run_at("unix://" + path));
 }
 
-TEST_CASE("endpoint: no socket there, told with what may be missing") {
+TEST_CASE("endpoint: a missing socket is reported with the mounts that may be missing") {
   const blackbox::Sandbox sandbox;
   const Ask ask = {.timeout = milliseconds(500)};
   for (const std::string name : {"agent.sock", "no/folder/agent.sock"}) {
@@ -188,7 +188,7 @@ TEST_CASE("endpoint: no socket there, told with what may be missing") {
   }
 }
 
-TEST_CASE("endpoint: a file in place of the socket, a folder, a file in place of a folder") {
+TEST_CASE("endpoint: a file, a folder or a loop of links in place of the socket is an error") {
   const blackbox::Sandbox sandbox;
   sandbox.write("file", "no socket");
   const Ask ask = {.timeout = milliseconds(500)};
@@ -210,7 +210,7 @@ TEST_CASE("endpoint: a symbolic link to the socket is followed, as kubelets moun
   CHECK_SUCCESS(run_at("unix://" + peer.sandbox.at("link")));
 }
 
-TEST_CASE("endpoint: a port where nobody listens may pass") {
+TEST_CASE("endpoint: a port on which nothing listens is a temporary failure") {
   std::string uri;
   {
     const FrameServer gone(grpc::says(""), {});
@@ -222,7 +222,7 @@ TEST_CASE("endpoint: a port where nobody listens may pass") {
   check_in_time(outcome, ask);
 }
 
-TEST_CASE("endpoint: a socket that this user may not open is told at once, with what it needs") {
+TEST_CASE("endpoint: a socket without permission is reported at once, with the user's ID") {
   if (!is_root_or_counted("a socket of another user")) return;
   const Peer peer(good_answer());
   const std::string path = peer.sandbox.at("agent.sock");
@@ -237,7 +237,7 @@ TEST_CASE("endpoint: a socket that this user may not open is told at once, with 
   CHECK(peer.server.connections() == 1);
 }
 
-TEST_CASE("endpoint: the uid and gid to register are those of the process, whatever its user is") {
+TEST_CASE("endpoint: the uid and gid to register are those of the process") {
   if (!is_root_or_counted("a process of another user")) return;
   const Peer peer(grpc::failure(grpc::kPermissionDenied, "no identity issued"));
   const Outcome outcome = blackbox::run(

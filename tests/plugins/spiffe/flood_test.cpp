@@ -20,7 +20,7 @@ constexpr bool kIsLimited = false;
 constexpr bool kIsLimited = true;
 #endif
 
-// Of address space; a usual run takes a third of it, most of that for shared libraries.
+// Limit of address space; a usual run needs a third of it, mostly for shared libraries.
 constexpr rlim_t kMemory = 32UL * 1024 * 1024;
 
 // A program that needs more memory than the limit ends with another exit code than the expected
@@ -44,7 +44,7 @@ std::string repeated(const std::string& frame, int count) {
   return frames;
 }
 
-// The frame again and again until the client has had enough.
+// Sends the frame again and again, until the client closes the connection.
 Handler floods(std::string head, std::string frame) {
   return [head = std::move(head), many = repeated(frame, 500)](Connection& connection) {
     if (!connection.read_call() || !connection.write(head)) return;
@@ -54,14 +54,14 @@ Handler floods(std::string head, std::string frame) {
 
 }  // namespace
 
-TEST_CASE("floods: a hundred SETTINGS and PINGs before the answer are only odd") {
+TEST_CASE("floods: a hundred SETTINGS and PINGs before the answer are accepted") {
   for (const std::string& frame : {h2::settings({{3, 7}}), h2::ping("12345678")}) {
     const Peer peer(grpc::greeting() + repeated(frame, 100) + grpc::head() + good_rest());
     CHECK_SUCCESS(run_small(peer));
   }
 }
 
-TEST_CASE("floods: frames without end are given up, at the latest at the deadline") {
+TEST_CASE("floods: a run with endless frames ends, at the latest at the deadline") {
   struct Case {
     const char* what;
     std::string head, frame;
@@ -90,7 +90,7 @@ TEST_CASE("floods: frames without end are given up, at the latest at the deadlin
   }
 }
 
-TEST_CASE("floods: more bytes than any answer has are refused long before the deadline") {
+TEST_CASE("floods: more bytes than any valid answer has are refused long before the deadline") {
   const std::string frame = h2::frame(static_cast<Type>(0xee), 0, 0, std::string(16384, 'x'));
   const Peer peer(floods(grpc::greeting(), frame));
   Ask ask = kAsk;
@@ -101,7 +101,7 @@ TEST_CASE("floods: more bytes than any answer has are refused long before the de
   CHECK(outcome.elapsed < blackbox::kEventually);
 }
 
-TEST_CASE("floods: CONTINUATION without end") {
+TEST_CASE("floods: endless CONTINUATION frames are refused") {
   for (const std::string& piece : {std::string(), std::string("\0\1a\1b", 5),
                                    h2::header_block({{"x", std::string(8000, 'x')}})}) {
     const Peer peer(floods(
@@ -111,7 +111,7 @@ TEST_CASE("floods: CONTINUATION without end") {
   }
 }
 
-TEST_CASE("header bombs: a large list, many headers, a large header") {
+TEST_CASE("header bombs: a large list, many headers and a large header are refused") {
   h2::Fields many = {{":status", "200"}, {"content-type", "application/grpc"}};
   for (int i = 0; i < 5000; ++i) many.emplace_back("x-" + std::to_string(i), "");
   const auto in_frames = [](const std::string& block) {
@@ -132,7 +132,7 @@ TEST_CASE("header bombs: a large list, many headers, a large header") {
   }
 }
 
-TEST_CASE("header bombs: one entry of the dynamic table, named thousands of times") {
+TEST_CASE("header bombs: one entry of the dynamic table, referenced thousands of times") {
   const std::string large = h2::indexed_block({{":status", "200"}, {"x", std::string(4000, 'x')}});
   const std::string again = repeated(h2::hpack_number(62, 7, 0x80), 12'000);
   const Peer peer(grpc::greeting() + h2::frame(Type::headers, h2::kEndHeaders, 1, large + again) +
@@ -140,7 +140,7 @@ TEST_CASE("header bombs: one entry of the dynamic table, named thousands of time
   CHECK_FAILURE(run_small(peer), 1, "' did not answer: the reply's headers are larger than 64 KiB");
 }
 
-TEST_CASE("header bombs: in the trailers, behind a good message") {
+TEST_CASE("header bombs: in the trailers, after a valid message") {
   h2::Fields many = {{"grpc-status", "0"}};
   for (int i = 0; i < 500; ++i) many.emplace_back("x-" + std::to_string(i), std::string(200, 'x'));
   const std::string block = h2::header_block(many);
@@ -154,12 +154,12 @@ TEST_CASE("header bombs: in the trailers, behind a good message") {
 }
 
 TEST_CASE(
-    "HPACK that is wrong: an index that is not there, a size above the limit, a cut integer") {
+    "invalid HPACK is refused: an unknown index, a size above the limit, an incomplete integer") {
   for (const std::string& block :
        {h2::hpack_number(999, 7, 0x80), h2::hpack_number(0, 7, 0x80),
         h2::hpack_number(1'000'000, 5, 0x20), std::string("\xff\xff\xff\xff\xff\xff\xff", 7),
         std::string("\0\x7f\xff\xff\xff\x7f", 6), std::string("\0\5ab", 4),
-        // Huffman code that ends nowhere.
+        // A Huffman code without an end.
         std::string("\0\x84\xff\xff\xff\xff\1b", 8)}) {
     const Peer peer(grpc::greeting() + h2::frame(Type::headers, h2::kEndHeaders, 1, block) +
                     good_rest());

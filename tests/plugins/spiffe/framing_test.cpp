@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Good answers in frames of every shape that HTTP/2 allows, of which a real agent sends few.
+// Valid answers in every form of frames that HTTP/2 allows; a real agent sends few of these.
 #include "peer.hpp"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ std::string in_pieces(const std::string& block, std::size_t first, std::size_t r
   return frames;
 }
 
-// Both kinds of answer, so that no shape is good for one alone.
+// Checks that these bytes are a valid answer to a JWT call.
 void check_good(const std::string& bytes) {
   const Peer peer(bytes);
   const Outcome outcome = peer.run();
@@ -82,11 +82,11 @@ TEST_CASE("framing: headers and trailers in CONTINUATIONs") {
                h2::data(1, h2::message(good_jwt())) +
                in_pieces(trailers, size, size, h2::kEndStream));
   }
-  // None of the block in HEADERS itself.
+  // HEADERS itself has no part of the block.
   check_good(grpc::greeting() + in_pieces(begin_block(), 0, 1000, 0) + good_rest());
 }
 
-TEST_CASE("framing: padding, also of nothing, and a priority in HEADERS") {
+TEST_CASE("framing: padding, also of empty DATA, and a priority in HEADERS") {
   for (const std::size_t padding : {0U, 1U, 200U}) {
     CAPTURE(padding);
     check_good(grpc::greeting() + padded(Type::headers, h2::kEndHeaders, begin_block(), padding) +
@@ -101,7 +101,7 @@ TEST_CASE("framing: padding, also of nothing, and a priority in HEADERS") {
              good_rest());
 }
 
-TEST_CASE("framing: unknown frame types, flags and settings are passed over") {
+TEST_CASE("framing: unknown frame types, flags and settings are ignored") {
   const std::string unknown = h2::frame(static_cast<Type>(0x0b), 0xff, 1, "what is this?") +
                               h2::frame(static_cast<Type>(0xfa), 0, 0, std::string(16384, 'x')) +
                               h2::frame(static_cast<Type>(0x42), 0, 77, "");
@@ -112,7 +112,7 @@ TEST_CASE("framing: unknown frame types, flags and settings are passed over") {
              h2::window_update(0, 1000) + h2::window_update(1, 1000) + good_rest());
 }
 
-TEST_CASE("framing: a header that is indexed, and one whose name the table has") {
+TEST_CASE("framing: an indexed header, and a header whose name is indexed") {
   // Static index 8 is ":status: 200"; 31 is the name "content-type".
   const std::string block = h2::hpack_number(8, 7, 0x80) + h2::hpack_number(31, 6, 0x40) +
                             h2::hpack_number(16, 7, 0) + "application/grpc";
@@ -144,7 +144,7 @@ TEST_CASE("framing: informational answers before the real one") {
              h2::frame(Type::headers, h2::kEndHeaders, 1, begin_block()) + good_rest());
 }
 
-TEST_CASE("framing: a graceful GOAWAY before, in and behind an answer does not lose it") {
+TEST_CASE("framing: a graceful GOAWAY before, in and after an answer does not discard it") {
   for (const std::uint32_t last : {1U, 3U, 0x7fffffffU}) {
     CAPTURE(last);
     const std::string goaway = h2::goaway(last, h2::kNoError, "max_age");
@@ -157,7 +157,7 @@ TEST_CASE("framing: a graceful GOAWAY before, in and behind an answer does not l
   }
 }
 
-TEST_CASE("framing: GOAWAY and the end of the connection in one go with the answer") {
+TEST_CASE("framing: GOAWAY, the answer and the end of the connection at once") {
   const Peer peer([](Connection& connection) {
     if (!connection.read_call()) return;
     connection.write(h2::settings() + h2::goaway(1, h2::kNoError) + grpc::begin() + good_rest());
@@ -167,7 +167,7 @@ TEST_CASE("framing: GOAWAY and the end of the connection in one go with the answ
   CHECK(peer.server.connections() == 1);
 }
 
-TEST_CASE("framing: what follows a complete answer cannot spoil it") {
+TEST_CASE("framing: data after a complete answer does not invalidate it") {
   for (const std::string& more :
        {h2::rst_stream(1, h2::kNoError), h2::rst_stream(1, h2::kCancel), h2::goaway(0, 1),
         std::string("garbage that is no frame at all, in as many bytes as it takes"),
@@ -178,7 +178,7 @@ TEST_CASE("framing: what follows a complete answer cannot spoil it") {
   }
 }
 
-TEST_CASE("framing: an answer before the server's SETTINGS, or without any, is none") {
+TEST_CASE("framing: an answer before the server's SETTINGS is refused") {
   const std::string answer =
       h2::frame(Type::headers, h2::kEndHeaders, 1, begin_block()) + good_rest();
   const Peer peer(answer + grpc::greeting());
@@ -187,7 +187,7 @@ TEST_CASE("framing: an answer before the server's SETTINGS, or without any, is n
   CHECK_FAILURE(outcome, 1, "did not answer: the reply is no valid HTTP/2: it broke the");
 }
 
-TEST_CASE("framing: a megabyte of bundle arrives through the flow control's windows") {
+TEST_CASE("framing: a message of one megabyte arrives within the flow control's windows") {
   const std::string extra = wire_field_always(15, std::string(1'000'000, 'x'));
   for (const bool is_jwt : {true, false}) {
     const std::string message = h2::message((is_jwt ? good_jwt() : good_x509()) + extra);
@@ -203,7 +203,7 @@ TEST_CASE("framing: a megabyte of bundle arrives through the flow control's wind
   }
 }
 
-TEST_CASE("framing: the first message of an X.509 stream is taken, whatever comes next") {
+TEST_CASE("framing: the first message of an X.509 stream is used, and later data is ignored") {
   const std::string second = h2::data(1, h2::message("\xff\xff\xff"));
   for (const std::string& more :
        {std::string(), second, grpc::trailers("0"), grpc::trailers("13", "later"),
@@ -218,9 +218,9 @@ TEST_CASE("framing: the first message of an X.509 stream is taken, whatever come
   CHECK_SUCCESS(peer.run({.type = "x509"}));
 }
 
-TEST_CASE("framing: an answer to half a request, whose rest nobody wants") {
+TEST_CASE("framing: an error that arrives before the whole request is sent is reported") {
   const Peer peer([](Connection& connection) {
-    // Three messages' worth of audiences do not fit into the first window.
+    // The three audiences do not fit into the first window.
     while (connection.call().data_frames == 0 && connection.read()) continue;
     connection.write(grpc::failure(grpc::kInvalidArgument, "too long") +
                      h2::rst_stream(1, h2::kCancel));
@@ -234,11 +234,11 @@ TEST_CASE("framing: an answer to half a request, whose rest nobody wants") {
   CHECK(blackbox::says(outcome, "too long"));
 }
 
-TEST_CASE("framing: an agent that reads no more still answers") {
+TEST_CASE("framing: the answer of an agent that no longer reads is used") {
   const Peer peer([](Connection& connection) {
     if (!connection.read_call()) return;
     connection.stop_reading();
-    // Acknowledging these fails.
+    // The plugin cannot acknowledge these.
     connection.write(h2::settings({{3, 7}}) + h2::settings_ack() + h2::ping("12345678"));
     poll(nullptr, 0, 100);
     connection.write(grpc::head() + good_rest());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JWT-SVIDs: for which audience, of which identity, until when, and those that are refused.
+// JWT-SVIDs: their audience, identity and end, and those that are refused.
 #include "peer.hpp"
 
 #include <doctest/doctest.h>
@@ -73,7 +73,7 @@ TEST_CASE("jwt: --type is required, and is jwt or x509") {
   CHECK(agent.peer.server.connections() == 0);
 }
 
-TEST_CASE("jwt: an audience is needed, and is not empty, or the agent is not asked") {
+TEST_CASE("jwt: an audience is required, and not empty, else the agent is not called") {
   const AgentPeer agent;
   CHECK_REFUSAL(agent.run({.has_audience = false}), 2, "--audience");
   CHECK_REFUSAL(agent.run({.server = "", .has_audience = false}), 2, "provideClusterInfo");
@@ -90,7 +90,7 @@ TEST_CASE("jwt: an audience is needed, and is not empty, or the agent is not ask
   CHECK(agent.peer.server.connections() == 0);
 }
 
-TEST_CASE("jwt: a ClusterProfile's audience counts only with --allow-audience") {
+TEST_CASE("jwt: a ClusterProfile's audience is accepted only with --allow-audience") {
   const AgentPeer agent;
   const auto ask = [](Texts arguments, const std::string& audience) {
     return Ask{.arguments = std::move(arguments),
@@ -129,7 +129,7 @@ TEST_CASE(
   CHECK(asked_audiences(agent) == Texts{kAudience});
 }
 
-TEST_CASE("jwt: the KEP's example, an audience behind the boundary with one dash") {
+TEST_CASE("jwt: the KEP's example: an audience after --from-profile, with one dash") {
   const AgentPeer agent;
   const auto behind = [](Texts more, const std::string& allowed) {
     return Ask{.arguments = Texts{"--allow-audience=" + allowed, "--from-profile"} + more,
@@ -166,7 +166,7 @@ TEST_CASE("jwt: no option but the audience may come from a ClusterProfile") {
   CHECK(agent.peer.server.connections() == 0);
 }
 
-TEST_CASE("jwt: several identities and no choice: an error that lists them") {
+TEST_CASE("jwt: several identities without a choice are an error that lists them") {
   const AgentPeer agent(kTwo);
   const Outcome outcome = agent.run();
   CHECK_REFUSAL(outcome, 1, "--spiffe-id");
@@ -183,7 +183,7 @@ TEST_CASE("jwt: several identities and no choice: an error that lists them") {
   CHECK_FAILURE(AgentPeer(many).run(), 1, "the agent has 200 identities for this process");
 }
 
-TEST_CASE("jwt: --spiffe-id and --hint choose, and of two with one hint the first") {
+TEST_CASE("jwt: --spiffe-id and --hint select, and of two with one hint the first is used") {
   const AgentPeer agent(kTwo);
   const Outcome one = agent.run({.arguments = {"--spiffe-id=spiffe://example.org/one"}});
   const Outcome two = agent.run({.arguments = {"--hint=external"}});
@@ -204,7 +204,7 @@ TEST_CASE("jwt: --spiffe-id and --hint choose, and of two with one hint the firs
   CHECK(token_of(first) == same.agent.secrets().front());
 }
 
-TEST_CASE("jwt: a SPIFFE ID that the agent does not know is waited for, as it may come") {
+TEST_CASE("jwt: a SPIFFE ID that the agent does not know is requested again until the deadline") {
   const AgentPeer agent(kTwo);
   const Outcome outcome = agent.run(
       {.arguments = {"--spiffe-id=spiffe://example.org/three"}, .timeout = milliseconds(1500)});
@@ -213,13 +213,13 @@ TEST_CASE("jwt: a SPIFFE ID that the agent does not know is waited for, as it ma
   CHECK(blackbox::says(outcome, "no identity issued"));
 }
 
-TEST_CASE("jwt: an SVID of another ID than the one that was asked for is refused") {
+TEST_CASE("jwt: an SVID of another SPIFFE ID than the requested one is refused") {
   const Peer peer(good_answer());
   CHECK_FAILURE(peer.run({.arguments = {"--spiffe-id=spiffe://example.org/other"}}), 1,
                 "the agent has no identity with the SPIFFE ID");
 }
 
-TEST_CASE("jwt: a malformed SPIFFE ID or trust domain is refused, unasked") {
+TEST_CASE("jwt: a malformed SPIFFE ID or trust domain is refused, and the agent is not called") {
   const AgentPeer agent;
   for (const std::string id :
        {"s", "spiffe:/", "Spiffe://x", "spiffe://", "spiffe:///", "spiffe://td/",
@@ -237,7 +237,7 @@ TEST_CASE("jwt: a malformed SPIFFE ID or trust domain is refused, unasked") {
   CHECK(agent.peer.server.connections() == 0);
 }
 
-TEST_CASE("jwt: --trust-domain refuses an SVID of another") {
+TEST_CASE("jwt: --trust-domain refuses an SVID with another trust domain") {
   const AgentPeer agent;
   CHECK_SUCCESS(agent.run({.arguments = {"--trust-domain=example.org"}}));
   CHECK_SUCCESS(agent.run({.arguments = {"--trust-domain=spiffe://example.org"}}));
@@ -246,7 +246,7 @@ TEST_CASE("jwt: --trust-domain refuses an SVID of another") {
   }
 }
 
-TEST_CASE("jwt: a token that is not what was asked for, or none, is refused") {
+TEST_CASE("jwt: a token that is invalid, or does not match the request, is refused") {
   const std::string sub = "\"" + std::string(kWorkload) + "\"";
   const std::string aud = "[\"kubernetes\"]";
   const std::string exp = in_seconds(300);
@@ -293,14 +293,14 @@ TEST_CASE("jwt: a token that is not what was asked for, or none, is refused") {
   CHECK_SUCCESS(run_with_token(with_claims(claims_with(sub, R"(["x","kubernetes"])", exp))));
 }
 
-TEST_CASE("jwt: every audience that was asked for must be in the token") {
+TEST_CASE("jwt: every requested audience must be in the token") {
   const std::string token = issuer().jwt({.spiffe_id = kWorkload, .audiences = {kAudience}});
   const Outcome outcome = run_with_token(token, {.arguments = {"--audience=second"}});
   CHECK_FAILURE(outcome, 1, "the JWT-SVID is not for the audience 'second' but for");
   CHECK(blackbox::says(outcome, "second"));
 }
 
-TEST_CASE("jwt: --allow-server refuses another cluster, a proxy, an unverified one, unasked") {
+TEST_CASE("jwt: --allow-server refuses another or unknown cluster, and the agent is not called") {
   const AgentPeer agent;
   const Texts allowed = {"--allow-server=https://spoke-1.example.com:6443"};
   CHECK_SUCCESS(agent.run({.arguments = allowed}));

@@ -10,7 +10,7 @@
 namespace execcred::test {
 namespace {
 
-// The agent behind the answers that cases take apart.
+// The agent whose answers the cases change.
 WorkloadAgent& exemplary_agent() {
   static WorkloadAgent agent({{.spiffe_id = kWorkload}});
   return agent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-spiffe as clients run it, in front of a Workload API of a case's own.
+// Runs execcred-spiffe as clients do, against a Workload API of the case.
 #pragma once
 
 #include "support/plugin_rig.hpp"
@@ -36,11 +36,11 @@ struct Ask {
 blackbox::Command command_at(const std::string& uri, const Ask& ask);
 Outcome run_at(const std::string& uri, const Ask& ask = {});
 
-// A Workload API that a handler makes, on a Unix socket of its own.
+// A Workload API that a handler implements, on its own Unix socket.
 class Peer {
  public:
   explicit Peer(Handler handler) : server(std::move(handler), {.path = sandbox.at("agent.sock")}) {}
-  // One that says these bytes to every call.
+  // A Workload API that answers every call with these bytes.
   explicit Peer(std::string bytes) : Peer(grpc::says(std::move(bytes))) {}
 
   Outcome run(const Ask& ask = {}) const { return run_at(server.uri(), ask); }
@@ -51,7 +51,7 @@ class Peer {
   FrameServer server;
 };
 
-// One that does what it should.
+// A Workload API that works.
 class AgentPeer {
  public:
   explicit AgentPeer(std::vector<WorkloadAgent::Identity> identities = {{.spiffe_id = kWorkload}})
@@ -65,10 +65,10 @@ class AgentPeer {
   Peer peer;
 };
 
-// The message of a good answer to a JWT call of `Ask`, and to an X.509 one. Always the same.
+// The message of a valid answer to a JWT call, and to an X.509 call; always the same.
 const std::string& good_jwt();
 const std::string& good_x509();
-// The bytes of that answer on the connection.
+// The bytes of the answer to a JWT call on the connection.
 std::string good_answer();
 // An answer without the head: its DATA and trailers.
 std::string good_rest();
@@ -80,7 +80,7 @@ void check_at_once(const Outcome& outcome);
 
 // Checks that a peer with these bytes is reported at once, after one connection.
 void check_refused(const std::string& bytes, int exit_code, const std::string& told);
-// Checks that there is a retry: one such answer does no harm.
+// Checks that the call is retried after one such answer.
 void check_retried(const std::string& bytes);
 
 }  // namespace execcred::test

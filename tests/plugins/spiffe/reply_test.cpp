@@ -28,14 +28,14 @@ TEST_CASE("reply: a compressed message, or one with unknown flags, is refused") 
   }
 }
 
-TEST_CASE("reply: a message that is cut by the end of the stream is asked for again") {
+TEST_CASE("reply: a message that is cut off by the end of the stream is requested again") {
   const std::string whole = h2::message(good_jwt());
   for (const std::size_t size : {1U, 3U, 4U, 5U, 6U, 100U}) {
     CAPTURE(size);
     check_retried(grpc::begin() + h2::data(1, whole.substr(0, size)) + grpc::trailers("0"));
   }
   check_retried(grpc::begin() + h2::data(1, whole.substr(0, whole.size() - 1), true));
-  // Until the time is over.
+  // The retries end at the timeout.
   const Peer peer(grpc::begin() + h2::data(1, whole.substr(0, 50)) + grpc::trailers("0"));
   const Ask ask = {.timeout = milliseconds(1000)};
   const Outcome outcome = peer.run(ask);
@@ -43,7 +43,7 @@ TEST_CASE("reply: a message that is cut by the end of the stream is asked for ag
   check_in_time(outcome, ask);
 }
 
-TEST_CASE("reply: a grpc-status is a number, or the answer is none") {
+TEST_CASE("reply: an answer whose grpc-status is no valid number is refused") {
   for (const std::string status : {"banana", "", "00", "-1", "+0", "0x0", " 0", "0 ", "0.0", "1e1",
                                    "0,0", "OK", "99999999999999999999", "\xef\xbc\x90"}) {
     check_refused(grpc::begin() + message() + grpc::trailers(status), 1,
@@ -57,7 +57,7 @@ TEST_CASE("reply: a grpc-status is a number, or the answer is none") {
   }
 }
 
-TEST_CASE("reply: two statuses are none, and a status before the message does not count") {
+TEST_CASE("reply: two grpc-statuses are refused, and one before the message does not count") {
   check_refused(grpc::begin() + message() +
                     h2::headers(1, {{"grpc-status", "0"}, {"grpc-status", "0"}}, true),
                 1, "more than one grpc-status");
@@ -72,12 +72,12 @@ TEST_CASE("reply: two statuses are none, and a status before the message does no
       1, "no grpc-status");
 }
 
-TEST_CASE("reply: an unknown code is a failure, told with its message") {
+TEST_CASE("reply: an unknown code is a failure, which is reported with its message") {
   check_refused(grpc::begin() + message() + grpc::trailers("99", "odd"), 3, "odd");
   check_refused(grpc::failure(17, "odder"), 3, "odder");
 }
 
-TEST_CASE("reply: each code that does not pass is told at once, with its exit code") {
+TEST_CASE("reply: each code that is not retried is reported at once, with its exit code") {
   struct Case {
     int code, exit_code;
     const char* name;
@@ -103,7 +103,7 @@ TEST_CASE("reply: DEADLINE_EXCEEDED of the agent ends the run") {
   check_at_once(outcome);
 }
 
-TEST_CASE("reply: grpc-message is decoded, and nothing of it reaches the terminal raw") {
+TEST_CASE("reply: grpc-message is decoded, and never printed raw") {
   check_refused(grpc::failure(3, "100%25 wrong%3A a%20b"), 1, "100% wrong: a b");
   check_refused(grpc::failure(3, "100% %zz %4 %"), 1, "100% %zz %4 %");
   check_refused(grpc::failure(3, "a%0Ab%1B[31mc%07%00d%7F"), 1, "InvalidArgument: ab");
@@ -111,7 +111,7 @@ TEST_CASE("reply: grpc-message is decoded, and nothing of it reaches the termina
   check_refused(grpc::failure(3, "\xc3\xbc%C3%BC"), 1, "InvalidArgument: \xc3\xbc\xc3\xbc");
 }
 
-TEST_CASE("reply: status 0 without a message, and no status at all") {
+TEST_CASE("reply: status 0 without a message, or no status, is an error") {
   check_refused(grpc::begin() + grpc::trailers("0"), 1, "no message");
   check_refused(grpc::failure(0), 1, "no message");
   check_refused(grpc::begin() + message() + h2::headers(1, {{"x", "y"}}, true), 1,
@@ -127,7 +127,7 @@ TEST_CASE("reply: status 0 without a message, and no status at all") {
                 "did not answer: the reply says OK, but has no message");
 }
 
-TEST_CASE("reply: two messages where one is due, and bytes behind the message") {
+TEST_CASE("reply: two messages instead of one, or bytes after the message, are refused") {
   const std::string one = h2::message(good_jwt());
   check_refused(grpc::begin() + h2::data(1, one + one) + grpc::trailers("0"), 1, "more than one");
   check_refused(grpc::begin() + h2::data(1, one) + h2::data(1, one) + grpc::trailers("0"), 1,
@@ -140,17 +140,17 @@ TEST_CASE("reply: two messages where one is due, and bytes behind the message") 
       "more than one message");
 }
 
-TEST_CASE("reply: a failure's status is told although a message came before it") {
+TEST_CASE("reply: a failure's status is reported even after a message") {
   check_refused(grpc::begin() + message() + grpc::trailers("3", "after all"), 1, "after all");
   check_retried(grpc::begin() + message() + grpc::trailers("14", "after all"));
 }
 
-TEST_CASE("reply: an answer that goes on behind its trailers is taken without the rest") {
+TEST_CASE("reply: data after the trailers is ignored") {
   const Peer peer(good_answer() + message() + grpc::trailers("13", "late"));
   CHECK_SUCCESS(peer.run());
 }
 
-TEST_CASE("reply: trailers that do not end the stream are no trailers") {
+TEST_CASE("reply: trailers that do not end the stream are refused") {
   check_refused(
       grpc::begin() + message() + h2::headers(1, {{"grpc-status", "0"}}) + h2::data(1, "", true), 1,
       "no valid HTTP/2");
@@ -178,7 +178,7 @@ TEST_CASE("reply: an HTTP status without a grpc-status") {
   }
 }
 
-TEST_CASE("reply: a page of HTML with status 200") {
+TEST_CASE("reply: an HTML page with status 200 is refused") {
   check_refused(without_status("200", "text/html"), 1, "'text/html'");
   check_refused(
       grpc::greeting() + h2::headers(1, {{":status", "200"}, {"content-type", "text/html"}}, true),
@@ -188,7 +188,7 @@ TEST_CASE("reply: a page of HTML with status 200") {
                 1, "'', not application/grpc");
 }
 
-TEST_CASE("reply: gRPC's content type, with its codec or parameters, and no other") {
+TEST_CASE("reply: only gRPC's content type is accepted, with or without codec and parameters") {
   const auto typed = [](const std::string& type) {
     return grpc::greeting() + h2::headers(1, {{":status", "200"}, {"content-type", type}}) +
            good_rest();

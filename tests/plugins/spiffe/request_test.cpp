@@ -16,7 +16,7 @@ std::size_t count_of(const h2::Fields& fields, std::string_view name) {
       fields.begin(), fields.end(), [&](const auto& field) { return field.first == name; }));
 }
 
-// Seconds that a grpc-timeout stands for; -1 where it is none.
+// The seconds of a grpc-timeout; -1 if it is invalid.
 double seconds_of(const std::string& timeout) {
   static const std::regex form(R"(([1-9][0-9]{0,7})([HMSmun]))");
   std::smatch parts;
@@ -40,7 +40,7 @@ double seconds_of(const std::string& timeout) {
 
 }  // namespace
 
-TEST_CASE("request: exactly the headers that gRPC and the Workload API ask for") {
+TEST_CASE("request: exactly the headers that gRPC and the Workload API require") {
   for (const std::string type : {"jwt", "x509"}) {
     CAPTURE(type);
     const AgentPeer agent;
@@ -67,7 +67,7 @@ TEST_CASE("request: exactly the headers that gRPC and the Workload API ask for")
   }
 }
 
-TEST_CASE("request: pseudo headers come first, as HTTP/2 demands") {
+TEST_CASE("request: pseudo headers come first, as HTTP/2 requires") {
   const AgentPeer agent;
   CHECK_SUCCESS(agent.run());
   bool is_regular = false;
@@ -93,7 +93,7 @@ TEST_CASE("request: a preface, SETTINGS without push, one HEADERS, one DATA that
   CHECK(agent.peer.server.connections() == 1);
 }
 
-TEST_CASE("request: every audience and the SPIFFE ID are in the message, and nothing else") {
+TEST_CASE("request: the message has the audiences and the SPIFFE ID") {
   const AgentPeer agent;
   const auto asked = [&](const Texts& arguments) {
     CHECK_SUCCESS(agent.run({.arguments = arguments, .has_audience = false}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures that may pass are retried, with growing pauses, until the deadline.
+// Temporary failures are retried, with growing pauses, until the deadline.
 #include "peer.hpp"
 #include "test_paths.hpp"
 
@@ -40,7 +40,7 @@ TEST_CASE("retry: permission denied twice, then an identity") {
   }
 }
 
-TEST_CASE("retry: so it is for a subject token, with a cache as well") {
+TEST_CASE("retry: a subject token from the Workload API is retried too, also with a cache") {
   WorkloadAgent agent({{.spiffe_id = kWorkload}});
   const Peer peer(
       grpc::first(2, grpc::says(grpc::failure(grpc::kPermissionDenied, "no identity issued")),
@@ -54,7 +54,7 @@ TEST_CASE("retry: so it is for a subject token, with a cache as well") {
   CHECK(peer.server.connections() == 3);
 }
 
-TEST_CASE("cache: processes of one user in two containers share no subject's credential") {
+TEST_CASE("cache: processes of one user in two containers do not share a subject's credential") {
   WorkloadAgent agent({{.spiffe_id = kWorkload}});
   const Peer peer(agent.handler());
   blackbox::Command command = {
@@ -77,7 +77,7 @@ TEST_CASE("cache: processes of one user in two containers share no subject's cre
   CHECK(peer.server.connections() == 2);
 }
 
-TEST_CASE("retry: no identity until the deadline, told with what to register") {
+TEST_CASE("retry: without an identity until the deadline, the error says what to register") {
   const Peer peer(grpc::failure(grpc::kPermissionDenied, "no identity issued"));
   const Ask ask = {.timeout = milliseconds(1000)};
   blackbox::Child child(command_at(peer.server.uri(), ask));
@@ -92,7 +92,7 @@ TEST_CASE("retry: no identity until the deadline, told with what to register") {
   for (const Visit& visit : peer.server.visits()) CHECK(visit.pid == child.pid());
 }
 
-TEST_CASE("retry: goes on to the deadline, the last attempt is in its last quarter") {
+TEST_CASE("retry: it goes on until the deadline, and the last attempt is in the last quarter") {
   for (const int code : {grpc::kPermissionDenied, grpc::kUnavailable}) {
     for (const int timeout : {700, 1000, 2500}) {
       CAPTURE(code);
@@ -126,7 +126,7 @@ TEST_CASE("retry: the pauses grow from a tenth of a second, with jitter") {
   for (const std::int64_t pause : pauses) CHECK(pause <= 2400);
 }
 
-TEST_CASE("retry: no two processes wait equally long") {
+TEST_CASE("retry: the pauses of six processes differ") {
   std::vector<std::int64_t> seen;
   for (int i = 0; i < 6; ++i) {
     const Peer peer(
@@ -142,7 +142,7 @@ TEST_CASE("retry: no two processes wait equally long") {
   CHECK(seen.back() - seen.front() >= 5);
 }
 
-TEST_CASE("retry: Unavailable, REFUSED_STREAM and GOAWAY below our stream pass") {
+TEST_CASE("retry: Unavailable, REFUSED_STREAM and GOAWAY below the stream are retried") {
   const std::string start = grpc::greeting();
   for (const std::string& first :
        {grpc::failure(grpc::kUnavailable, "attestation failed"),
@@ -155,7 +155,7 @@ TEST_CASE("retry: Unavailable, REFUSED_STREAM and GOAWAY below our stream pass")
   }
 }
 
-TEST_CASE("retry: an agent that closes at once, as one that ends") {
+TEST_CASE("retry: an agent that closes the connection at once is called again") {
   const Peer peer(grpc::first(
       2, [](Connection&) {}, grpc::says(good_answer())));
   CHECK_SUCCESS(peer.run());
@@ -164,7 +164,7 @@ TEST_CASE("retry: an agent that closes at once, as one that ends") {
   CHECK_SUCCESS(reset.run());
 }
 
-TEST_CASE("retry: an agent that starts a moment later") {
+TEST_CASE("retry: an agent that starts shortly after the plugin is called") {
   const blackbox::Sandbox sandbox;
   const std::string path = sandbox.at("late/agent.sock");
   blackbox::Child child(command_at("unix://" + path, {.timeout = milliseconds(5000)}));
@@ -176,7 +176,7 @@ TEST_CASE("retry: an agent that starts a moment later") {
   CHECK(server.connections() == 1);
 }
 
-TEST_CASE("retry: a socket that an agent left behind, until the next one listens") {
+TEST_CASE("retry: a socket without a listener is retried until an agent listens") {
   const blackbox::Sandbox sandbox;
   const std::string path = sandbox.at("agent.sock");
   close(listen_at(path));
@@ -189,7 +189,7 @@ TEST_CASE("retry: a socket that an agent left behind, until the next one listens
   CHECK_SUCCESS(child.wait());
 }
 
-TEST_CASE("retry: what was said before the last cause is told too") {
+TEST_CASE("retry: the last cause is reported with the number of attempts") {
   const Peer peer(
       grpc::first(1, grpc::says(grpc::failure(grpc::kPermissionDenied, "no identity issued")),
                   grpc::says(grpc::failure(grpc::kUnavailable, "attestation failed"))));
@@ -199,7 +199,7 @@ TEST_CASE("retry: what was said before the last cause is told too") {
   CHECK(blackbox::says(outcome, " times"));
 }
 
-TEST_CASE("retry: an agent that falls silent does not hide what it said before") {
+TEST_CASE("retry: if the agent stops answering, its previous error is reported") {
   const Peer peer(
       grpc::first(2, grpc::says(grpc::failure(grpc::kPermissionDenied, "no identity issued")),
                   [](Connection& connection) { connection.wait_for_close(); }));
@@ -211,7 +211,7 @@ TEST_CASE("retry: an agent that falls silent does not hide what it said before")
   CHECK(blackbox::says(outcome, "no identity issued"));
 }
 
-TEST_CASE("retry: our own mistakes are told at once, after one connection") {
+TEST_CASE("retry: InvalidArgument and Unimplemented are reported at once, without a retry") {
   for (const int code : {grpc::kInvalidArgument, grpc::kUnimplemented}) {
     const Peer peer(grpc::failure(code, "security header missing from request"));
     const Outcome outcome = peer.run();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A canary on every path: neither token nor key in messages or files, and nothing but one
-// connection.
+// Known secrets on every path: neither tokens nor keys may appear in messages or files. The plugin
+// writes no files, and makes only one connection.
 #include "file_watch.hpp"
 #include "peer.hpp"
 
@@ -33,7 +33,7 @@ TEST_CASE("canary: --debug shows the steps, and no secret") {
   }
 }
 
-TEST_CASE("canary: answers that are refused do not show what they held") {
+TEST_CASE("canary: no secret of a refused answer is shown") {
   const SvidIssuer issuer;
   const std::string token = issuer.jwt({.spiffe_id = kWorkload, .audiences = {"other"}});
   const X509SvidWire x509 = issuer.x509({.spiffe_id = kWorkload, .common_name = ""});
@@ -53,7 +53,7 @@ TEST_CASE("canary: answers that are refused do not show what they held") {
              "the JWT-SVID is not for the audience"},
         Case{"jwt", jwt_answer({.spiffe_id = "spiffe://example.org/other", .svid = token}),
              "but the agent calls it 'spiffe://example.org/other'"},
-        // The token in the place of another field.
+        // Two SVIDs, of which none is selected.
         Case{"jwt",
              grpc::answer(jwt_svid_response({{.spiffe_id = kWorkload, .svid = token},
                                              {.spiffe_id = kWorkload, .svid = token}})),
@@ -81,7 +81,7 @@ TEST_CASE("canary: answers that are refused do not show what they held") {
   }
 }
 
-TEST_CASE("canary: an agent's words in errors are shortened and made harmless") {
+TEST_CASE("canary: an agent's texts in errors are shortened and escaped") {
   for (const std::string& text : {std::string(5000, 'x'), std::string("a\rb\tc\x1b[2Jd\x01"),
                                   std::string("\xe2\x80\xae\xff\xfe")}) {
     const Peer peer(grpc::failure(grpc::kInvalidArgument, text));
@@ -93,7 +93,7 @@ TEST_CASE("canary: an agent's words in errors are shortened and made harmless") 
   }
 }
 
-TEST_CASE("canary: --show-config connects to nobody and tells where each setting came from") {
+TEST_CASE("canary: --show-config connects to no agent, and shows the source of each setting") {
   const AgentPeer agent;
   const Outcome outcome =
       run_at("", {.arguments = {"--show-config"},
@@ -104,7 +104,7 @@ TEST_CASE("canary: --show-config connects to nobody and tells where each setting
   CHECK(agent.peer.server.connections() == 0);
 }
 
-TEST_CASE("nothing is written: not at home, in the cache's places, or where it is started") {
+TEST_CASE("no file is written in the home, cache, temporary or working directory") {
   for (const std::string type : {"jwt", "x509"}) {
     const AgentPeer agent;
     const blackbox::Sandbox home;

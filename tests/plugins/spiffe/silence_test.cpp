@@ -24,7 +24,7 @@ void check_told(const Outcome& outcome, const std::string& stage) {
   CHECK(blackbox::says(outcome, stage));
 }
 
-// Says the bytes, and then nothing, but stays.
+// Sends the bytes, then nothing, and keeps the connection open.
 Handler falls_silent_after(std::string bytes) { return grpc::says(std::move(bytes)); }
 
 }  // namespace
@@ -39,9 +39,9 @@ TEST_CASE("silence: an agent that accepts, reads and never answers") {
   }
 }
 
-TEST_CASE("silence: the error is told in time to name the socket") {
+TEST_CASE("silence: the error is reported early enough to name the socket") {
   const Peer peer([](Connection& connection) { connection.wait_for_close(); });
-  // The runner's own timer knows the stage alone; on a machine that is busy it may come first.
+  // The run's own timer knows only the stage; on a busy machine it may end the run first.
   CHECK(blackbox::wait_until([&] {
     const Outcome outcome = peer.run(kImpatient);
     return blackbox::says(outcome, "timed out") && blackbox::says(outcome, peer.server.uri());
@@ -54,7 +54,7 @@ TEST_CASE("silence: an agent that accepts and reads nothing") {
 }
 
 TEST_CASE(
-    "silence: an agent that reads nothing, or late, of a request that no socket's buffer holds") {
+    "silence: an agent reads nothing, or late, of a request that is larger than socket buffers") {
   const std::string wide_windows = h2::settings({{4, 1U << 24U}}) + h2::window_update(0, 1U << 24U);
   Ask ask = kImpatient;
   for (int i = 0; i < 15; ++i) {
@@ -86,7 +86,7 @@ TEST_CASE(
   CHECK(late.last().call.body.size() > 1'800'000);
 }
 
-TEST_CASE("silence: in the middle of an answer, wherever that is") {
+TEST_CASE("silence: in the middle of an answer, at several points") {
   const std::string whole = good_answer();
   const std::string start = grpc::greeting();
   for (const std::string& part :
@@ -102,7 +102,7 @@ TEST_CASE("silence: in the middle of an answer, wherever that is") {
   check_told(x509.run(ask), "answer");
 }
 
-TEST_CASE("silence: an answer that trickles is no reason to wait longer") {
+TEST_CASE("silence: an answer that arrives slowly does not extend the timeout") {
   const Peer peer([](Connection& connection) {
     if (!connection.read_call() || !connection.write(grpc::begin())) return;
     while (connection.write(h2::data(1, "")) && poll(nullptr, 0, 20) == 0) continue;
@@ -133,7 +133,7 @@ TEST_CASE("silence: a socket whose queue is full") {
   close(listener);
 }
 
-TEST_CASE("silence: nothing of what is waited for is a child, and SIGTERM ends it") {
+TEST_CASE("silence: the run has no child process and one thread, and SIGTERM ends it") {
   const Peer peer([](Connection& connection) { connection.wait_for_close(); });
   blackbox::Child child(command_at(peer.server.uri(), {.timeout = milliseconds(8000)}));
   REQUIRE(blackbox::wait_until([&] { return peer.server.connections() == 1; }));
@@ -148,7 +148,7 @@ TEST_CASE("silence: nothing of what is waited for is a child, and SIGTERM ends i
   CHECK(outcome.signal == SIGTERM);
 }
 
-TEST_CASE("silence: the deadline is below the consumers' ten seconds where nobody sets it") {
+TEST_CASE("silence: the default timeout is below the ten seconds of the consumers") {
   const Peer peer([](Connection& connection) { connection.wait_for_close(); });
   blackbox::Command command = command_at(peer.server.uri(), {});
   std::erase_if(command.arguments,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// X.509-SVIDs: which, in which form, until when, and those that are refused.
+// X.509-SVIDs: their selection, form and end, and those that are refused.
 #include "peer.hpp"
 #include "support/issuer.hpp"
 
@@ -60,7 +60,7 @@ X509SvidWire with_extension(const std::string& name, const std::string& value) {
 
 }  // namespace
 
-TEST_CASE("x509: the certificates as they came, the leaf first, and the key as PKCS#8") {
+TEST_CASE("x509: the certificates are unchanged, the leaf first, and the key is PKCS#8") {
   const X509SvidWire svid = good();
   const Outcome outcome = run_with(svid);
   CHECK_SUCCESS(outcome);
@@ -94,7 +94,7 @@ TEST_CASE("x509: the claimed end is notAfter less thirty seconds, or a tenth of 
   }
 }
 
-TEST_CASE("x509: a certificate without a common name is refused, with the reason, or allowed") {
+TEST_CASE("x509: a certificate without a common name is refused, unless --allow-empty-cn is set") {
   const X509SvidWire svid = issuer().x509({.spiffe_id = kWorkload, .common_name = ""});
   const Outcome outcome = run_with(svid);
   CHECK_REFUSAL(outcome, 1, "common name");
@@ -155,7 +155,7 @@ TEST_CASE("x509: the agent's order does not choose between two users of one SPIF
     CHECK_SUCCESS(chosen);
     CHECK(agent.run(x509_ask({"--hint=reader"})).output == chosen.output);
   }
-  // A token has no user but its ID.
+  // A token's only user is its SPIFFE ID.
   const AgentPeer agent({reader, admin});
   CHECK_SUCCESS(agent.run({.arguments = {id}}));
 }
@@ -173,7 +173,7 @@ TEST_CASE("x509: entries of one SPIFFE ID without hints need hints, or one user 
   CHECK(same.run(x509_ask({id})).output == one.output);
 }
 
-TEST_CASE("x509: a leaf that breaks the standard's rules is refused") {
+TEST_CASE("x509: a leaf that violates the standard's rules is refused") {
   for (const X509SvidWire& svid :
        {with_extension("basicConstraints", "critical,CA:TRUE"),
         with_extension("subjectAltName", "URI:spiffe://example.org/other"),
@@ -211,7 +211,7 @@ TEST_CASE("x509: parts that do not fit together, or are no DER, are refused") {
         changed([](X509SvidWire& s) { s.certificates += "x"; }),
         changed([](X509SvidWire& s) { s.certificates.pop_back(); }),
         changed([](X509SvidWire& s) { s.certificates = "garbage"; }),
-        // A leaf behind the leaf, and the intermediate first.
+        // A second leaf after the leaf, and the intermediate first.
         changed([&](X509SvidWire& s) { s.certificates += s.certificates.substr(0, leaf_size); }),
         changed([&](X509SvidWire& s) {
           s.certificates = s.certificates.substr(leaf_size) + s.certificates.substr(0, leaf_size);
@@ -227,7 +227,7 @@ TEST_CASE("x509: parts that do not fit together, or are no DER, are refused") {
       changed([&](X509SvidWire& s) { s.certificates = s.certificates.substr(0, leaf_size); })));
 }
 
-TEST_CASE("x509: a ClusterProfile's audience is nobody's business") {
+TEST_CASE("x509: a ClusterProfile's audience is ignored") {
   const AgentPeer agent;
   Ask ask = x509_ask();
   ask.config = R"({"audience":"one","x":1})";

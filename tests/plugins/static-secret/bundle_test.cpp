@@ -38,7 +38,7 @@ TEST_CASE("bundle: the key and the whole chain are given, in either order") {
   CHECK_SUCCESS(of_bundle(sandbox.at("bundle.pem"), {}, {"KUBECONFIG=/nowhere"}));
 }
 
-TEST_CASE("bundle: exactly one private key, which belongs to a certificate that is good") {
+TEST_CASE("bundle: it must have exactly one private key, which matches a valid certificate") {
   const Sandbox sandbox;
   const Pair pair = make_pair();
   const Pair other = make_pair();
@@ -62,12 +62,12 @@ TEST_CASE("bundle: exactly one private key, which belongs to a certificate that 
     const Outcome outcome = of_bundle(sandbox.write("bundle.pem", c.bundle, 0600));
     CHECK_FAILURE(outcome, 1, c.text);
     CHECK(says(outcome, "bundle.pem"));
-    // Waiting mends nothing: the file is swapped as a whole.
+    // The kubelet replaces the file as a whole, so the run does not wait for another state.
     CHECK(outcome.elapsed < blackbox::kNoWait);
   }
 }
 
-TEST_CASE("bundle: a path that cannot be read is one of the mapping") {
+TEST_CASE("bundle: a path that cannot be read is a configuration error") {
   const Sandbox sandbox;
   const Pair pair = make_pair();
   CHECK_REFUSAL(of_bundle(sandbox.at("none")), 2, "No such file");
@@ -78,7 +78,7 @@ TEST_CASE("bundle: a path that cannot be read is one of the mapping") {
                 2, "larger than 128 KiB");
 }
 
-TEST_CASE("bundle: it stands alone, and is neither a ClusterProfile's nor a template") {
+TEST_CASE("bundle: it excludes other sources, and allows neither a ClusterProfile nor a template") {
   const Sandbox sandbox;
   const Pair pair = make_pair();
   const std::string path = sandbox.write("spoke-1", pair.key + pair.certificate, 0600);
@@ -103,7 +103,7 @@ TEST_CASE("bundle: it stands alone, and is neither a ClusterProfile's nor a temp
       2, "{clusterName}");
 }
 
-TEST_CASE("bundle: while the kubelet swaps it, key and certificate are always of one state") {
+TEST_CASE("bundle: key and certificate always match while the kubelet replaces the file") {
   const Sandbox sandbox;
   Volume volume(sandbox.at("volume"));
   const std::vector<Pair> pairs = {make_pair(), make_pair(), make_pair()};

@@ -59,14 +59,14 @@ std::string anchors_bomb() {
 
 }  // namespace
 
-TEST_CASE("token: white space around it is cut off") {
+TEST_CASE("token: white space around it is removed") {
   const std::string token = new_token();
   for (const std::string& content : {token, token + "\n", token + "\r\n", "\n " + token + "\t\n"}) {
     CHECK(token_of(of_token(content)) == token);
   }
 }
 
-TEST_CASE("token: what is no token is told, and not shown") {
+TEST_CASE("token: an invalid token is reported, and is not shown") {
   const std::string canary = new_opaque_token();
   const std::string pem = make_pair().key;
   for (const Case& c :
@@ -85,7 +85,7 @@ TEST_CASE("token: what is no token is told, and not shown") {
   }
 }
 
-TEST_CASE("token: one that has ended, or has not begun, is no credential") {
+TEST_CASE("token: one that has expired, or is not valid yet, is refused") {
   const std::string expired = new_token(-60);
   CHECK_REFUSAL(of_token(expired), 1, "the token has expired: it ended at 2");
   const std::string now = std::to_string(blackbox::seconds_since_epoch() + 3600);
@@ -145,7 +145,7 @@ TEST_CASE("certificate: the leaf comes first, and its chain is kept") {
   }
 }
 
-TEST_CASE("certificate: what no API server would take is told by its reason") {
+TEST_CASE("certificate: one that no API server would accept is refused with the reason") {
   const Pair pair = make_pair();
   const Pair other = make_pair();
   const Pair expired = make_pair({.begins = -7200, .ends = -3600});
@@ -172,7 +172,7 @@ TEST_CASE("certificate: what no API server would take is told by its reason") {
   }
 }
 
-TEST_CASE("base64: a key whose value is none is told, and one beside it harms nothing") {
+TEST_CASE("base64: an invalid value is an error, unless it belongs to another key") {
   const std::string token = new_token();
   HubSecret secret{.name = "s", .data = {{"token", token}}};
   for (const std::string bad : {"!!!", "YQ=", "Y", "\xc3\xa9"}) {
@@ -185,7 +185,7 @@ TEST_CASE("base64: a key whose value is none is told, and one beside it harms no
   }
 }
 
-TEST_CASE("a bad data key beside the chosen one harms nothing, in any format") {
+TEST_CASE("an invalid value of another data key does not affect the chosen key") {
   const std::string token = new_token();
   const HubSecret secret{.name = "s",
                          .data = {{"spoke-1", stored_kubeconfig("token: " + token)},
@@ -201,7 +201,7 @@ TEST_CASE("a bad data key beside the chosen one harms nothing, in any format") {
   }
 }
 
-TEST_CASE("a Secret of 2 MB is no obstacle where the chosen key is sound") {
+TEST_CASE("a Secret of 2 MB is accepted if the value of the chosen key is valid") {
   const std::string token = new_token();
   const HubSecret secret{.name = "s",
                          .data = {{"token", token}, {"blob", std::string(2'000'000, 'b')}}};
@@ -211,7 +211,7 @@ TEST_CASE("a Secret of 2 MB is no obstacle where the chosen key is sound") {
   CHECK_FAILURE(outcome_of(secret, {"--key=blob"}), 1, "the token is larger than 128 KiB");
 }
 
-TEST_CASE("kubeconfig: contexts, users and clusters that are missing or ambiguous") {
+TEST_CASE("kubeconfig: missing or ambiguous contexts, users and clusters are errors") {
   const std::string token = new_token();
   const std::string cluster =
       "clusters: [{name: c, cluster: {server: '" + std::string(kSpoke) + "'}}]\n";

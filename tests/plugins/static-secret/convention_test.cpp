@@ -108,7 +108,7 @@ TEST_CASE("convention: each gives the same bytes as long as nothing changes") {
   }
 }
 
-TEST_CASE("convention: a Secret that is not there is told by its full name, exit 1") {
+TEST_CASE("convention: a missing Secret is reported with its namespace") {
   for (const Convention& c : kInUse) {
     CAPTURE(c.name);
     const Plugin plugin;
@@ -119,7 +119,7 @@ TEST_CASE("convention: a Secret that is not there is told by its full name, exit
   }
 }
 
-TEST_CASE("convention: labels and type that mark a Secret as meant are demanded of it") {
+TEST_CASE("convention: the labels and the type of its Secrets are required") {
   for (const Convention& c : kInUse) {
     if (c.secret.labels.empty() && c.secret.type == "Opaque") continue;
     CAPTURE(c.name);
@@ -134,14 +134,14 @@ TEST_CASE("convention: labels and type that mark a Secret as meant are demanded 
   }
 }
 
-TEST_CASE("convention: an unknown one is told with all that there are") {
+TEST_CASE("convention: an unknown name is an error that lists all conventions") {
   const Plugin plugin;
   const Outcome outcome = plugin.run({.arguments = {"--convention=secretreaders"}});
   CHECK_REFUSAL(outcome, 2, "'secretreaders' is no convention");
   for (const Convention& c : kInUse) CHECK(says(outcome, c.name));
 }
 
-TEST_CASE("convention: what cannot be done without a name says which option gives it") {
+TEST_CASE("convention: a missing name is an error that says which option sets it") {
   struct Case {
     Texts arguments;
     std::string text;

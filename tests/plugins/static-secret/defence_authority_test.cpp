@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The confused deputy, and how the server is verified: with which CA, and for which host. Each case
-// fails without the defence that its name tells.
+// The confused deputy problem, and how the server is verified: with which CA, and for which host.
+// Each case fails without the defence that its title names.
 #include "material.hpp"
 #include "plugin.hpp"
 
@@ -65,11 +65,11 @@ std::vector<Form> without_authority() {
 
 }  // namespace
 
-TEST_CASE("CA: what is stored without one trusts the system's, not one of the ClusterProfile") {
+TEST_CASE("CA: a credential that is stored without one trusts the system's, no ClusterProfile's") {
   for (const Form& form : without_authority()) {
     CAPTURE(form.origin);
     CHECK_SUCCESS(run(form.secret, form.arguments, ""));
-    // Base64 without any bytes is none.
+    // Base64 of no bytes counts as missing.
     CHECK_SUCCESS(run(form.secret, form.arguments, R"(,"certificate-authority-data":"\n")"));
     for (const std::string& member : {ca_member(new_authority()), ca_member("no PEM"),
                                       std::string(R"(,"certificate-authority-data":"%%%")")}) {
@@ -83,7 +83,7 @@ TEST_CASE("CA: what is stored without one trusts the system's, not one of the Cl
   }
 }
 
-TEST_CASE("CA: --allow-profile-ca takes the ClusterProfile's, and only as a flag") {
+TEST_CASE("CA: --allow-profile-ca accepts the ClusterProfile's, and exists only as a flag") {
   const std::string member = ca_member(new_authority());
   for (const Form& form : without_authority()) {
     CAPTURE(form.origin);
@@ -103,7 +103,7 @@ TEST_CASE("CA: --allow-profile-ca takes the ClusterProfile's, and only as a flag
                 "--allow-profile-ca stands behind --from-profile");
 }
 
-TEST_CASE("CA: --allow-profile-ca opens nothing where a CA is stored") {
+TEST_CASE("CA: --allow-profile-ca has no effect if a CA is stored") {
   const std::string stored = new_authority();
   Texts arguments = kKubeconfig;
   arguments.emplace_back("--allow-profile-ca");
@@ -113,7 +113,7 @@ TEST_CASE("CA: --allow-profile-ca opens nothing where a CA is stored") {
   CHECK_SUCCESS(run(secret, arguments, ca_member(stored)));
 }
 
-TEST_CASE("CA: an allowed proxy, and a server that is not verified, have a CA of their own") {
+TEST_CASE("CA: an allowed proxy, and a server that is not verified, may have another CA") {
   const std::string member = ca_member(new_authority());
   Plugin plugin;
   plugin.hub.add(kubeconfig_with(""));
@@ -128,7 +128,7 @@ TEST_CASE("CA: an allowed proxy, and a server that is not verified, have a CA of
   CHECK_SUCCESS(run(kubeconfig_with("insecure-skip-tls-verify: true"), insecure, member));
 }
 
-TEST_CASE("CA: in a rotation the stored object has old and new, and the ClusterProfile follows") {
+TEST_CASE("CA: during a rotation, the ClusterProfile may have the old one, the new one, or both") {
   const std::string before = new_authority();
   const std::string after = new_authority();
   const std::string other = new_authority();
@@ -202,7 +202,7 @@ TEST_CASE("tls-server-name: the host that is verified is the one that the creden
   }
 }
 
-TEST_CASE("tls-server-name: Argo CD's serverName counts, and what stands beside has no other") {
+TEST_CASE("tls-server-name: Argo CD's serverName applies, and other sources do not change it") {
   const HubSecret argocd = argocd_with(R"("serverName":"internal.example.com")");
   CHECK_SUCCESS(run(argocd, kArgocd, name_member("internal.example.com")));
   CHECK_REFUSAL(run(argocd, kArgocd, ""), 1, "is missing, and Argo CD's Secret has 'internal.");
@@ -227,11 +227,11 @@ TEST_CASE("tls-server-name: Argo CD's serverName counts, and what stands beside 
   CHECK_SUCCESS(run(token, annotated, name_member("spoke-1.example.com")));
   CHECK_REFUSAL(run(token, annotated, name_member("evil.example.net")), 1,
                 "the Secret's annotation example.com/server has none");
-  // Where nothing is bound, the ClusterProfile's writer chooses it, as the server and the CA.
+  // Without a bound server, the ClusterProfile's writer chooses it, like the server and the CA.
   CHECK_SUCCESS(run(token, {"--convention=secretreader"}, name_member("evil.example.net")));
 }
 
-TEST_CASE("tls-server-name: in a kubeconfig file likewise, and not where nothing is verified") {
+TEST_CASE("tls-server-name: it is checked for a kubeconfig file too, unless TLS is not verified") {
   const blackbox::Sandbox sandbox;
   const std::string file = sandbox.write(
       "stored",

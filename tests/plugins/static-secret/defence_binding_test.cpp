@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The confused deputy, continued: keys, lookups, names and certificates. Each case fails without
-// the defence that its name tells.
+// The confused deputy problem, continued: keys, lookups, names and certificates. Each case fails
+// without the defence that its title names.
 #include "material.hpp"
 #include "plugin.hpp"
 
@@ -23,7 +23,7 @@ std::string with_authority(const std::string& ca) {
 
 }  // namespace
 
-TEST_CASE("defence 6: only the key of the format is read, never another one that is there") {
+TEST_CASE("defence 6: only the format's own key is read, never another key of the Secret") {
   const std::string token = new_opaque_token();
   Plugin plugin;
   plugin.hub.add({.name = "spoke-1", .data = {{"value", token}, {"password", token}}});
@@ -36,14 +36,14 @@ TEST_CASE("defence 6: only the key of the format is read, never another one that
   }
 }
 
-TEST_CASE("defence 7: a Secret that is named is got, and nothing is listed") {
+TEST_CASE("defence 7: a named Secret is read by one GET, and no list is requested") {
   Plugin plugin;
   plugin.hub.add({.name = "spoke-1", .data = {{"token", new_token()}}});
   CHECK_SUCCESS(plugin.run({.arguments = {"--convention=secretreader"}}));
   CHECK(plugin.hub.requests() == Texts{"GET /api/v1/namespaces/clusters/secrets/spoke-1"});
 }
 
-TEST_CASE("defence 7: of two Secrets with one cluster's labels none is taken") {
+TEST_CASE("defence 7: if two Secrets have one cluster's labels, none of them is used") {
   const std::map<std::string, std::string> labels = {{"x-k8s.io/cluster-profile", "spoke-1"},
                                                      {"x-k8s.io/cluster-inventory-consumer", "me"}};
   Plugin plugin;
@@ -57,7 +57,7 @@ TEST_CASE("defence 7: of two Secrets with one cluster's labels none is taken") {
   CHECK_REFUSAL(outcome, 1, "'clusters/one' and Secret 'clusters/two'");
 }
 
-TEST_CASE("defence 7: what is bound to a server goes through no proxy of the writer's choice") {
+TEST_CASE("defence 7: a bound credential is not sent through a ClusterProfile's proxy") {
   Plugin plugin;
   plugin.hub.add(
       {.name = "spoke-1", .data = {{"kubeconfig", stored_kubeconfig("token: " + new_token())}}});
@@ -72,7 +72,7 @@ TEST_CASE("defence 7: what is bound to a server goes through no proxy of the wri
   CHECK_SUCCESS(plugin.run({.arguments = allowed, .more_of_cluster = proxy}));
 }
 
-TEST_CASE("defence 7: the CA of the ClusterProfile must be the one that is stored") {
+TEST_CASE("defence 7: the CA of the ClusterProfile must be the stored one") {
   const std::string ca = make_pair({.usage = "", .is_ca = true}).certificate;
   const std::string other = make_pair({.usage = "", .is_ca = true}).certificate;
   Plugin plugin;
@@ -110,12 +110,12 @@ TEST_CASE("defence 7: the CA stored beside a token binds with the annotation's s
       CHECK_REFUSAL(plugin.run({.arguments = bound, .more_of_cluster = member}), 1,
                     "certificate-authority-data");
     }
-    // Where nothing is bound, the writer chooses server and CA.
+    // Without a bound server, the ClusterProfile's writer chooses server and CA.
     CHECK_SUCCESS(plugin.run({.arguments = {"--convention=secretreader"}}));
   }
 }
 
-TEST_CASE("defence 7: Fleet's apiServerCA counts without its apiServerURL, too") {
+TEST_CASE("defence 7: Fleet's apiServerCA applies without its apiServerURL too") {
   const std::string ca = make_pair({.usage = "", .is_ca = true}).certificate;
   Plugin plugin;
   plugin.hub.add(
@@ -126,7 +126,7 @@ TEST_CASE("defence 7: Fleet's apiServerCA counts without its apiServerURL, too")
   CHECK_REFUSAL(plugin.run({.arguments = arguments}), 1, "the Secret's apiServerCA");
 }
 
-TEST_CASE("defence 8: no name or key reaches a URL or a path unless it is one") {
+TEST_CASE("defence 8: an invalid name or key never becomes part of a URL or path") {
   struct Case {
     std::string config;
     int exit_code;
@@ -163,7 +163,7 @@ TEST_CASE("defence 8: no name or key reaches a URL or a path unless it is one") 
   }
 }
 
-TEST_CASE("defence 8: a name that nobody expanded is told as such") {
+TEST_CASE("defence 8: a name with an unexpanded template is reported as such") {
   const Plugin plugin;
   for (const std::string config :
        {R"({"name":"{{name}}","key":"token"})", R"({"name":"a","key":"{{ .key }}"})",
@@ -173,7 +173,7 @@ TEST_CASE("defence 8: a name that nobody expanded is told as such") {
   }
 }
 
-TEST_CASE("defence 8: this side's own namespace is a name too") {
+TEST_CASE("defence 8: the plugin's own namespace is checked too") {
   Plugin plugin("a/../../../api/v1/nodes");
   CHECK_FAILURE(plugin.run({.arguments = {"--convention=secretreader"}}), 2, "this side");
   const Outcome outcome =
@@ -182,14 +182,14 @@ TEST_CASE("defence 8: this side's own namespace is a name too") {
   CHECK_REFUSAL(outcome, 2, "namespace");
 }
 
-TEST_CASE("defence 9: the certificate and key of a CA never leave") {
+TEST_CASE("defence 9: the certificate and key of a CA are never given") {
   Plugin plugin;
   plugin.hub.add(tls_secret(make_pair({.usage = "", .is_ca = true})));
   CHECK_REFUSAL(plugin.run({.arguments = {"--secret-name=spoke-1", "--format=certificate"}}), 1,
                 "is a CA certificate");
 }
 
-TEST_CASE("defence 9: a certificate for something else than clients never leaves") {
+TEST_CASE("defence 9: a certificate that is not for clients is never given") {
   for (const std::string usage : {"serverAuth", "codeSigning", "OCSPSigning"}) {
     CAPTURE(usage);
     Plugin plugin;
@@ -205,7 +205,7 @@ TEST_CASE("defence 9: a certificate for something else than clients never leaves
   }
 }
 
-TEST_CASE("defence 9: in a stored kubeconfig and in Argo CD's config likewise") {
+TEST_CASE("defence 9: the same holds for a stored kubeconfig and for Argo CD's config") {
   const Pair authority = make_pair({.usage = "", .is_ca = true});
   const std::string user = "client-certificate-data: " + base64(authority.certificate) +
                            ", client-key-data: " + base64(authority.key);

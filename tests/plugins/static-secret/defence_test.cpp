@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The confused deputy: who writes a ClusterProfile may not pair any Secret with any server.
-// Each case fails without the defence that its name tells.
+// The confused deputy problem: the writer of a ClusterProfile must not combine any Secret with any
+// server. Each case fails without the defence that its title names.
 #include "material.hpp"
 #include "plugin.hpp"
 
@@ -83,7 +83,7 @@ TEST_CASE("defence 1: another namespace, from a config or a template, is refused
   }
 }
 
-TEST_CASE("defence 1: a namespace that the mapping writes out is allowed by that") {
+TEST_CASE("defence 1: a namespace that the mapping names is allowed") {
   Plugin plugin;
   const std::string token = new_token();
   plugin.hub.add(token_secret(token, "vault"));
@@ -91,13 +91,13 @@ TEST_CASE("defence 1: a namespace that the mapping writes out is allowed by that
         token);
   CHECK(token_of(plugin.run({.arguments = {"--convention=secretreader"},
                              .variables = {"EXECCRED_NAMESPACE=vault"}})) == token);
-  // And what a ClusterProfile says about it then counts for nothing.
+  // A ClusterProfile's namespace is then ignored.
   const std::string config = R"({"clusterName":"spoke-1","namespace":"clusters"})";
   CHECK(token_of(plugin.run({.arguments = {"--secret-name=spoke-1", "--namespace=vault"},
                              .config = config})) == token);
 }
 
-TEST_CASE("defence 2: --require-label and --selector are demanded of the Secret") {
+TEST_CASE("defence 2: the Secret must match --require-label and --selector") {
   Plugin plugin;
   const std::string token = new_token();
   HubSecret secret = token_secret(token);
@@ -119,7 +119,7 @@ TEST_CASE("defence 2: --require-label and --selector are demanded of the Secret"
   }
 }
 
-TEST_CASE("defence 3: what is stored for a server goes to no other") {
+TEST_CASE("defence 3: a credential that is stored for one server goes to no other server") {
   struct Case {
     std::string stored, asked;
     bool is_given;
@@ -179,7 +179,7 @@ TEST_CASE("defence 3: Argo CD's server, Fleet's apiServerURL and an annotation b
   CHECK_REFUSAL(plugin.run({.arguments = by_annotation}), 1, "has no annotation");
 }
 
-TEST_CASE("defence 3: --allow-server-mismatch lets a proxy in front of the cluster be named") {
+TEST_CASE("defence 3: --allow-server-mismatch allows a proxy in front of the cluster") {
   Plugin plugin;
   const std::string token = new_token();
   const std::string ca = make_pair({.usage = "", .is_ca = true}).certificate;
@@ -200,13 +200,13 @@ TEST_CASE("defence 3: --allow-server-mismatch lets a proxy in front of the clust
                 1, "proxy-url");
 }
 
-TEST_CASE("defence 3: a bound credential is refused to a client that tells no server") {
+TEST_CASE("defence 3: a bound credential is refused if the client names no server") {
   Plugin plugin;
   plugin.hub.add(kubeconfig_secret(stored_kubeconfig("token: " + new_token())));
   CHECK_REFUSAL(plugin.run_blind(kStored), 2, "provideClusterInfo: true");
 }
 
-TEST_CASE("defence 4: no token where the server's certificate is not verified") {
+TEST_CASE("defence 4: no token is given if the server's certificate is not verified") {
   const std::string insecure = R"(,"insecure-skip-tls-verify":true)";
   Plugin plugin;
   const std::string token = new_token();
@@ -230,7 +230,7 @@ TEST_CASE("defence 4: a stored object that turns verification off is refused") {
   CHECK(token_of(plugin.run({.arguments = with(kStored, "--allow-insecure")})) == token);
 }
 
-TEST_CASE("defence 5: a token of the hub itself goes to the hub alone") {
+TEST_CASE("defence 5: a token of the hub itself is given only for the hub") {
   Plugin plugin;
   plugin.hub.add(token_secret(hub_token()));
   const Texts arguments = {"--convention=secretreader"};
@@ -240,13 +240,13 @@ TEST_CASE("defence 5: a token of the hub itself goes to the hub alone") {
   CHECK_REFUSAL(plugin.run_blind({"--secret-name=spoke-1"}), 1, "provideClusterInfo: true");
 }
 
-TEST_CASE("defence 5: the key decides, as kubeadm's clusters share issuer and audience") {
+TEST_CASE("defence 5: a token with another key ID than the hub's is given for other clusters") {
   Plugin plugin;
   plugin.hub.add(token_secret(hub_token(R"({"alg":"RS256","kid":"k2"})")));
   CHECK_SUCCESS(plugin.run({.arguments = {"--convention=secretreader"}}));
 }
 
-TEST_CASE("defence 5: one audience in common with the hub's is enough, a string or an array") {
+TEST_CASE("defence 5: one audience in common with the hub's token is enough to refuse it") {
   struct Case {
     std::string audience;
     bool is_given;
@@ -267,7 +267,7 @@ TEST_CASE("defence 5: one audience in common with the hub's is enough, a string 
   }
 }
 
-TEST_CASE("defence 5: a stored kubeconfig may hold none either, and Argo CD's config neither") {
+TEST_CASE("defence 5: hub tokens in a stored kubeconfig or in Argo CD's config are refused too") {
   const std::string token = hub_token();
   Plugin plugin;
   plugin.hub.add(kubeconfig_secret(stored_kubeconfig("token: " + token)));
@@ -280,7 +280,7 @@ TEST_CASE("defence 5: a stored kubeconfig may hold none either, and Argo CD's co
   CHECK_REFUSAL(plugin.run({.arguments = {"--convention=argocd"}}), 1, "one of the hub's own");
 }
 
-TEST_CASE("defence 5: files hold none either, whatever the identity at the hub is") {
+TEST_CASE("defence 5: hub tokens in files are refused too, with any identity at the hub") {
   Plugin plugin;
   const std::string token = hub_token();
   const std::string file = plugin.sandbox.write("mounted/token", token, 0600);
@@ -298,13 +298,13 @@ TEST_CASE("defence 5: files hold none either, whatever the identity at the hub i
   };
   CHECK_REFUSAL(run(folder, variable), 1, "one of the hub's own");
   CHECK_REFUSAL(run({"--kubeconfig-file=" + stored}, variable), 1, "one of the hub's own");
-  // One that is not for us is no obstacle; one that was passed must be good.
+  // A KUBECONFIG that cannot be read is ignored; a --kubeconfig that cannot be read is an error.
   CHECK_SUCCESS(run(folder, {"KUBECONFIG=/nowhere"}));
   CHECK_FAILURE(run(with(folder, "--kubeconfig=/nowhere"), {}), 2,
                 "cannot read '/nowhere': No such file or directory");
 }
 
-TEST_CASE("defence 5: the very token that this side shows the hub is none to give away") {
+TEST_CASE("defence 5: the plugin's own token for the hub is refused") {
   Plugin plugin;
   plugin.hub.add(token_secret(plugin.hub.token()));
   CHECK_REFUSAL(plugin.run({.arguments = {"--convention=secretreader"}}), 1, "--allow-hub-token");

@@ -41,7 +41,7 @@ std::string secret_reply(const std::string& token) {
 
 }  // namespace
 
-TEST_CASE("hub: each refusal keeps its status, its reason words and what the hub said") {
+TEST_CASE("hub: each refusal is shown with its status, its reason phrase and its message") {
   struct Case {
     int status;
     std::string reason, text;
@@ -65,7 +65,7 @@ TEST_CASE("hub: each refusal keeps its status, its reason words and what the hub
   }
 }
 
-TEST_CASE("hub: what it repeats of the token that it was sent is not shown") {
+TEST_CASE("hub: the identity's token is not shown if the hub's message contains it") {
   Plugin plugin;
   plugin.hub.always(status_reply(403, "Forbidden", "bad token: Bearer " + plugin.hub.token()));
   const Outcome outcome = plugin.run({.arguments = kArguments});
@@ -84,7 +84,7 @@ TEST_CASE("hub: a 403 hints at the RBAC rule that is missing, for a GET and for 
                 "namespace 'clusters'");
 }
 
-TEST_CASE("hub: what may pass is tried again, with the pause that it asks for") {
+TEST_CASE("hub: a temporary failure is retried after the pause of its Retry-After") {
   for (const int status : {429, 500, 502, 503, 504}) {
     CAPTURE(status);
     Plugin plugin;
@@ -98,7 +98,7 @@ TEST_CASE("hub: what may pass is tried again, with the pause that it asks for") 
   }
 }
 
-TEST_CASE("hub: what will not pass is asked once") {
+TEST_CASE("hub: a permanent failure is not retried") {
   for (const int status : {400, 401, 403, 404, 409, 301, 302, 307, 308}) {
     CAPTURE(status);
     Plugin plugin;
@@ -108,7 +108,7 @@ TEST_CASE("hub: what will not pass is asked once") {
   }
 }
 
-TEST_CASE("hub: a Retry-After beyond the time that is left ends it at once") {
+TEST_CASE("hub: a Retry-After beyond the remaining time ends the run at once") {
   Plugin plugin;
   plugin.hub.always(status_reply(429, "TooManyRequests", "slow down", {"Retry-After: 3600"}));
   const Outcome outcome = plugin.run({.arguments = kArguments});
@@ -128,7 +128,7 @@ TEST_CASE("hub: a redirect is not followed, so the identity's token stays with t
   CHECK(thief.connections() == 0);
 }
 
-TEST_CASE("hub: a reply that is too large, or has no end, is cut off") {
+TEST_CASE("hub: a reply that is too large, or endless, is refused") {
   Plugin plugin;
   plugin.hub.always({.body = std::string(5UL * 1024 * 1024, ' ')});
   const Outcome outcome = plugin.run({.arguments = kArguments});
@@ -148,7 +148,7 @@ TEST_CASE("hub: a reply that is too large, or has no end, is cut off") {
   CHECK_FAILURE(Elsewhere().run(endless.url(""), identity.pem), 1, "the reply of https://");
 }
 
-TEST_CASE("hub: a reply that is cut or reset in its middle is tried again, then told") {
+TEST_CASE("hub: a reply that is cut off or reset is retried, and then reported") {
   const Identity identity = make_identity({});
   const std::string token = new_token();
   const std::string body = secret_reply(token);
@@ -178,7 +178,7 @@ TEST_CASE("hub: a reply that is cut or reset in its middle is tried again, then 
   }
 }
 
-TEST_CASE("hub: one that never answers costs --timeout and no more") {
+TEST_CASE("hub: one that never answers ends the run at --timeout") {
   const Identity identity = make_identity({});
   const StreamServer silent(
       [](Stream& stream) {
@@ -193,7 +193,7 @@ TEST_CASE("hub: one that never answers costs --timeout and no more") {
   CHECK(outcome.elapsed < blackbox::kNoWait);
 }
 
-TEST_CASE("hub: a list without an end costs --timeout and no more") {
+TEST_CASE("hub: an endless list ends the run at --timeout") {
   Plugin plugin;
   plugin.hub.always({.body = R"({"kind":"SecretList","metadata":{"continue":"more"},"items":[]})"});
   const Outcome outcome = plugin.run({.arguments = {"--convention=argocd", "--timeout=1s"}});
@@ -202,7 +202,7 @@ TEST_CASE("hub: a list without an end costs --timeout and no more") {
   CHECK(plugin.hub.requests().size() > 1);
 }
 
-TEST_CASE("hub: one whose certificate is not trusted, or has expired, is not told the token") {
+TEST_CASE("hub: one whose certificate is not trusted, or has expired, does not get the token") {
   const auto check = [](const std::string& text, const Identity& identity, const std::string& ca) {
     CAPTURE(text);
     std::atomic<int> requests = 0;
@@ -225,7 +225,7 @@ TEST_CASE("hub: one whose certificate is not trusted, or has expired, is not tol
   check("", elsewhere, elsewhere.pem);
 }
 
-TEST_CASE("hub: no server at all, and no such name") {
+TEST_CASE("hub: a port on which nothing listens and an unknown name are temporary failures") {
   const Identity identity = make_identity({});
   std::string url;
   {

@@ -20,7 +20,7 @@ std::string variable_of_cluster() {
   return asked_for(kSpoke, R"({"clusterName":"spoke-1"})").front();
 }
 
-// A hub with one Secret a namespace, whose token is that of the namespace.
+// A hub with the same Secrets in several namespaces, and another token in each.
 struct Namespaces {
   Plugin plugin{""};
   std::map<std::string, std::string> tokens = {};
@@ -93,7 +93,7 @@ TEST_CASE("own namespace, outside of a Pod: the kubeconfig's context, else defau
   CHECK(run(kReader, {"KUBECONFIG=/nowhere/config:" + path}) == "default");
 }
 
-TEST_CASE("own namespace: POD_NAMESPACE counts where the Pod's file would, and before it") {
+TEST_CASE("own namespace: POD_NAMESPACE has the place of the Pod's file, and overrides it") {
   const Namespaces hub;
   const std::string path = hub.write_kubeconfig("from-context");
   const std::string pod = "POD_NAMESPACE=from-pod-env";
@@ -129,7 +129,7 @@ TEST_CASE("own namespace: POD_NAMESPACE counts where the Pod's file would, and b
   CHECK(run_there(kCpCreds, {pod, "NAMESPACE=from-env"}) == "from-env");
 }
 
-TEST_CASE("own namespace, in a Pod: the context before the Pod's for all but cp-creds") {
+TEST_CASE("own namespace, in a Pod: the context's precedes the Pod's, except for cp-creds") {
   if (!can_be_pod()) {
     MESSAGE("skipped: only root mounts a service account's files");
     return;
@@ -151,7 +151,7 @@ TEST_CASE("own namespace, in a Pod: the context before the Pod's for all but cp-
   CHECK(run(kReader, "KUBECONFIG=" + path) == "pod-namespace");
 }
 
-TEST_CASE("in a Pod: its service account's own token is not given away as a file's") {
+TEST_CASE("in a Pod: a file with the token of its own service account is refused") {
   if (!can_be_pod()) {
     MESSAGE("skipped: only root mounts a service account's files");
     return;
@@ -219,7 +219,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("identity: what would start a program, or act as another, is refused with the reason") {
+TEST_CASE("identity: programs, impersonation and passwords are refused with the reason") {
   struct Case {
     std::string user, text;
   };
@@ -251,7 +251,7 @@ TEST_CASE("identity: a hub that is not verified, or not https, is refused") {
   }
 }
 
-TEST_CASE("identity: of KUBECONFIG's files those that are missing or empty are passed over") {
+TEST_CASE("identity: those of KUBECONFIG's files that are missing or empty are skipped") {
   Plugin plugin;
   plugin.hub.add({.name = "spoke-1", .data = {{"token", new_token()}}});
   const std::string good = plugin.sandbox.write("good", plugin.hub.kubeconfig(), 0600);
@@ -264,7 +264,7 @@ TEST_CASE("identity: of KUBECONFIG's files those that are missing or empty are p
   CHECK_REFUSAL(run(empty), 2, "empty");
 }
 
-TEST_CASE("identity: the hub's CA is in a file, which is not taken for the system's when empty") {
+TEST_CASE("identity: the hub's CA may be in a file, and an empty file is an error") {
   Plugin plugin;
   plugin.hub.add({.name = "spoke-1", .data = {{"token", new_token()}}});
   std::string text = plugin.hub.kubeconfig();
@@ -279,7 +279,7 @@ TEST_CASE("identity: the hub's CA is in a file, which is not taken for the syste
                 "holds no certificate");
 }
 
-TEST_CASE("identity: a client certificate, for a hub that demands one") {
+TEST_CASE("identity: a client certificate, for a hub that requires one") {
   const Identity authority = make_ca("hub's CA of clients");
   const Identity client = make_identity({.common_name = "reader", .issuer = &authority});
   const Identity server = make_identity({});

@@ -50,7 +50,7 @@ TEST_CASE("lookup: among 1,000 Secrets a named one still costs exactly one reque
   CHECK(plugin.hub.requests() == Texts{"GET /api/v1/namespaces/clusters/secrets/spoke-1"});
 }
 
-TEST_CASE("lookup: labels are asked of the hub, two Secrets a page, and a second match ends it") {
+TEST_CASE("lookup: the hub selects by labels, two Secrets a page, and a second match ends it") {
   Plugin plugin;
   for (int i = 0; i < 100; ++i) {
     plugin.hub.add({.name = "s-" + std::to_string(i),
@@ -65,7 +65,7 @@ TEST_CASE("lookup: labels are asked of the hub, two Secrets a page, and a second
   CHECK(requests[0].find("x-k8s.io/cluster-profile=spoke-1") != std::string::npos);
 }
 
-TEST_CASE("lookup: a list whose beginning the hub forgot goes on with what there is now") {
+TEST_CASE("lookup: a list whose continue token has expired goes on with the current state") {
   Plugin plugin;
   const std::string token = new_token();
   plugin.hub.next({.status = 200,
@@ -85,7 +85,7 @@ TEST_CASE("lookup: a list whose beginning the hub forgot goes on with what there
   CHECK_REFUSAL(plugin.run(kAskProfile), 1, "410 Gone");
 }
 
-TEST_CASE("lookup: labels of other clusters do not lengthen it") {
+TEST_CASE("lookup: Secrets of other clusters do not cause more requests") {
   Plugin plugin;
   const std::string token = new_token();
   for (int i = 0; i < 200; ++i) {
@@ -119,7 +119,7 @@ TEST_CASE("lookup: the profile's namespace is one more label, and a consumer may
   CHECK_FAILURE(plugin.run(ask), 1, "no Secret in namespace 'clusters' is meant by the labels");
 }
 
-TEST_CASE("lookup: a Secret that labels find can be named too, and is then got") {
+TEST_CASE("lookup: a Secret that labels find can be named too, and is then read by one GET") {
   Plugin plugin;
   const std::string token = new_token();
   plugin.hub.add({.name = "one",
@@ -136,7 +136,7 @@ TEST_CASE("lookup: a Secret that labels find can be named too, and is then got")
   CHECK_REFUSAL(plugin.run(ask), 1, "does not have the label");
 }
 
-TEST_CASE("istio: the Secret of the cluster's name first, and nothing is listed if it is that") {
+TEST_CASE("istio: the Secret with the name of the cluster is read first, and ends the lookup") {
   Plugin plugin;
   const std::string token = new_token();
   plugin.hub.add(remote("istio-remote-secret-spoke-1", "spoke-1", token));
@@ -146,7 +146,7 @@ TEST_CASE("istio: the Secret of the cluster's name first, and nothing is listed 
         Texts{"GET /api/v1/namespaces/clusters/secrets/istio-remote-secret-spoke-1"});
 }
 
-TEST_CASE("istio: else the Secret that has the cluster's key, of several clusters, by pages") {
+TEST_CASE("istio: otherwise the Secret that has the cluster's key is found in paged lists") {
   Plugin plugin;
   const std::string token = new_token();
   for (int i = 0; i < 50; ++i) {
@@ -162,7 +162,7 @@ TEST_CASE("istio: else the Secret that has the cluster's key, of several cluster
   CHECK(count_of(requests, "limit=20") == 3);
 }
 
-TEST_CASE("istio: a Secret of that name without the label is not the cluster's") {
+TEST_CASE("istio: a Secret of that name without the label is not used") {
   Plugin plugin;
   const std::string token = new_token();
   HubSecret unlabelled = remote("istio-remote-secret-spoke-1", "spoke-1", new_token());
@@ -173,7 +173,7 @@ TEST_CASE("istio: a Secret of that name without the label is not the cluster's")
   CHECK(token_of(plugin.run(kAskIstio)) == token);
 }
 
-TEST_CASE("istio: two Secrets with one cluster are an error for that cluster alone") {
+TEST_CASE("istio: two Secrets with one cluster are an error for that cluster only") {
   Plugin plugin;
   const std::string token = new_token();
   plugin.hub.add(remote("one", "spoke-1", new_token()));
@@ -196,7 +196,7 @@ TEST_CASE("istio: the local cluster is never taken from a Secret") {
   CHECK_SUCCESS(plugin.run(ask));
 }
 
-TEST_CASE("argocd: the Secret whose name key is the cluster's, whatever the others hold") {
+TEST_CASE("argocd: the Secret whose name key is the cluster is used, even beside broken ones") {
   Plugin plugin;
   const std::string token = new_token();
   HubSecret broken = argocd("broken", "x", "other");
@@ -217,7 +217,7 @@ TEST_CASE("argocd: the Secret whose name key is the cluster's, whatever the othe
   CHECK(token_of(plugin.run(named)) == token);
 }
 
-TEST_CASE("lookup: a hub that answers with another object, or another kind, is not believed") {
+TEST_CASE("lookup: an answer with another object, or with another kind, is refused") {
   const HubSecret other{.name = "spoke-2", .data = {{"token", new_token()}}};
   const HubSecret elsewhere{
       .name = "spoke-1", .data = {{"token", new_token()}}, .name_space = "kube-system"};
@@ -239,7 +239,7 @@ TEST_CASE("lookup: a hub that answers with another object, or another kind, is n
   }
 }
 
-TEST_CASE("lookup: a list that is none, or whose items are not asked for, is not believed") {
+TEST_CASE("lookup: an invalid list, or one with items that were not requested, is refused") {
   HubSecret stray = remote("stray", "spoke-1", new_token());
   stray.name_space = "kube-system";
   HubSecret unlabelled = remote("unlabelled", "spoke-1", new_token());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Client certificates and keys that are good today, and those that are not.
+// Valid and invalid client certificates and keys.
 #pragma once
 
 #include <cstdint>

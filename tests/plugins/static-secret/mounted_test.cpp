@@ -38,7 +38,7 @@ TEST_CASE("mounted Secret: its keys are files, and --secret-dir is a template") 
                 1, "is stored for");
 }
 
-TEST_CASE("mounted Secret: what is missing, and whose fault it is") {
+TEST_CASE("mounted Secret: missing and invalid parts are configuration or credential errors") {
   const Sandbox sandbox;
   Volume volume(sandbox.at("volume"));
   volume.set({{"token", ""}, {"large", std::string(200UL * 1024, 'x')}});
@@ -63,7 +63,7 @@ TEST_CASE("mounted Secret: what is missing, and whose fault it is") {
   CHECK_FALSE(says(of_files({here, "--key=other"}), "it is empty"));
 }
 
-TEST_CASE("mounted Secret: checks that only the API can answer are errors") {
+TEST_CASE("mounted Secret: options that need the hub's API are errors") {
   const Sandbox sandbox;
   Volume volume(sandbox.at("volume"));
   volume.set({{"token", new_token()}});
@@ -94,7 +94,7 @@ TEST_CASE("mounted Secret: ..data may not lead out of its folder") {
   }
 }
 
-TEST_CASE("mounted Secret: while it is swapped, certificate and key are always of one state") {
+TEST_CASE("mounted Secret: certificate and key always match while the volume is replaced") {
   const Sandbox sandbox;
   Volume volume(sandbox.at("volume"));
   const std::vector<Pair> pairs = {make_pair(), make_pair(), make_pair()};
@@ -111,7 +111,7 @@ TEST_CASE("mounted Secret: while it is swapped, certificate and key are always o
   CHECK(swapping.count() > 60);
 }
 
-TEST_CASE("kubeconfig file: read and checked like a stored one, whatever the convention needs") {
+TEST_CASE("kubeconfig file: it is read and checked like a stored kubeconfig") {
   const Sandbox sandbox;
   const std::string token = new_token();
   const std::string good = sandbox.write("good", stored_kubeconfig("token: " + token), 0600);
@@ -167,7 +167,7 @@ TEST_CASE("certificate files: both of Istio's sets of names are found in a folde
   }
 }
 
-TEST_CASE("certificate files: while one waits for the other they are read again, not given out") {
+TEST_CASE("certificate files: both are read again until they match") {
   const Sandbox sandbox;
   const Pair before = make_pair();
   const Pair after = make_pair();
@@ -193,7 +193,7 @@ TEST_CASE("certificate files: while one waits for the other they are read again,
   CHECK((blackbox::read_answer(outcome.output).key == after.key));
 }
 
-TEST_CASE("certificate files: a folder's and a kubeconfig's are waited for, to the deadline") {
+TEST_CASE("certificate files: those of a folder or kubeconfig are read until the deadline") {
   const Sandbox sandbox;
   const Pair before = make_pair();
   const Pair after = make_pair();
@@ -218,7 +218,7 @@ TEST_CASE("certificate files: a folder's and a kubeconfig's are waited for, to t
   }
 }
 
-TEST_CASE("certificate files: what waiting cannot mend is told at once") {
+TEST_CASE("certificate files: an error that does not pass by waiting is reported at once") {
   const Sandbox sandbox;
   const Pair pair = make_pair();
   const Pair expired = make_pair({.begins = -7200, .ends = -3600});
@@ -244,7 +244,7 @@ TEST_CASE("certificate files: what waiting cannot mend is told at once") {
   }
 }
 
-TEST_CASE("certificate files: parts that lack a final newline are joined as they should") {
+TEST_CASE("certificate files: parts without a final newline are joined correctly") {
   const Sandbox sandbox;
   const Pair authority = make_pair({.usage = "", .is_ca = true});
   const Pair pair = make_pair();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_plan and read_stored by themselves: what the options come to, and what is read with them.
+// make_plan, check_servers and read_stored: the plan of the options, and what is read with it.
 #include "binding.hpp"
 #include "material.hpp"
 #include "options.hpp"
@@ -78,7 +78,7 @@ TEST_CASE("plan: options of the same names replace a convention's defaults") {
   CHECK(plan->format == Format::token);
 }
 
-TEST_CASE("plan: a missing or malformed name is told with what sets it here") {
+TEST_CASE("plan: a missing or malformed name is an error that names what sets it") {
   const auto hint_of = [](std::string_view convention) {
     Options unnamed = options_of(convention);
     unnamed.key = "k";
@@ -98,7 +98,7 @@ TEST_CASE("plan: a missing or malformed name is told with what sets it here") {
   check_fails(plan_of(options), kConfiguration, "--secret-name 'Bad_Name'");
 }
 
-TEST_CASE("plan: sources of files need no name, key or namespace of a Secret") {
+TEST_CASE("plan: file sources need no name, key or namespace of a Secret") {
   Options certificate = options_of("mounted-certificate");
   CHECK(make_plan(certificate, request_of(), "", true));
   Options kubeconfig = options_of("kubeconfig-secretreader");
@@ -113,7 +113,7 @@ TEST_CASE("plan: sources of files need no name, key or namespace of a Secret") {
   CHECK_FALSE(make_plan(folder, request_of(), "", true));
 }
 
-TEST_CASE("plan: a namespace is allowed if it is the own one, written out, or listed") {
+TEST_CASE("plan: a namespace is allowed if it is the own one, named by the mapping, or listed") {
   Options options = options_of("secretreader");
   options.name_space = "other";
   check_fails(make_plan(options, request_of(), "own", false), kNoCredential,
@@ -129,14 +129,14 @@ TEST_CASE("plan: a namespace is allowed if it is the own one, written out, or li
               "namespace");
 }
 
-TEST_CASE("plan: labels that are no longer labels once the cluster's name is in them are told") {
+TEST_CASE("plan: a cluster name that makes a label value invalid is an error") {
   CredentialRequest request = request_of();
   request.cluster_name = std::string(64, 'a');
   check_fails(make_plan(options_of("cluster-profile"), request, "own", false), kConfiguration,
               "its value is no label's");
 }
 
-TEST_CASE("check_servers: a CA, a proxy and a missing cluster, on what was found") {
+TEST_CASE("check_servers: the server, the CA, a proxy and a missing cluster are checked") {
   const test::Pair ca = test::make_pair({.usage = "", .is_ca = true});
   StoredCredential stored;
   stored.servers.push_back({.server = "https://spoke.example.com",
@@ -174,7 +174,7 @@ TEST_CASE("read_stored: an error names the key and the Secret, or the folder") {
               "the mounted Secret '/secrets' has no key 'none'");
 }
 
-TEST_CASE("conventions: names are unique, and templates are of the placeholders that there are") {
+TEST_CASE("conventions: names are unique, and templates have only known placeholders") {
   std::set<std::string_view> names;
   for (const Convention& convention : conventions()) {
     CAPTURE(convention.name);

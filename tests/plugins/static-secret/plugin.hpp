@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-static-secret as clients run it, in front of a hub of a case's own.
+// Runs execcred-static-secret as clients do, against a hub of the case.
 #pragma once
 
 #include "secret_hub.hpp"
@@ -31,7 +31,7 @@ class Plugin : public PluginRig<Ask> {
   explicit Plugin(const std::string& name_space = "clusters");
 
   blackbox::Command command(const Ask& ask) const override;
-  // Without cluster information.
+  // Runs the plugin without cluster information.
   Outcome run_blind(Texts arguments) const;
 
   SecretHub hub;
@@ -42,7 +42,7 @@ class Plugin : public PluginRig<Ask> {
 
 // A token that no message may show.
 std::string new_token(std::int64_t seconds = 24L * 3600);
-// The same without dots: no JWT.
+// A token that is no JWT, and that no message may show.
 std::string new_opaque_token();
 
 // A kubeconfig for the spoke, stored by its project; the fields are YAML in the flow style.

@@ -43,7 +43,7 @@ TEST_CASE("profile fields: each convention reads those of its own reader") {
   }
 }
 
-TEST_CASE("profile fields: what the convention's reader does not read is passed over, and told") {
+TEST_CASE("profile fields: one that the convention does not use is ignored, and --debug says so") {
   struct Unused {
     std::string convention, config, field;
   };
@@ -71,14 +71,14 @@ TEST_CASE("profile fields: what the convention's reader does not read is passed 
     CHECK(says(told, "spec.cluster.config." + c.field +
                          " is passed over: --convention=" + c.convention + " does not use it"));
   }
-  // It is not read as anything else: here the Secret is not named.
+  // It has no other meaning: here no Secret is named.
   CHECK_REFUSAL(run({"token-secretreader", R"({"name":"s","secretNamespace":"n","key":"k"})", 2}),
                 2, "no Secret is named");
   CHECK_REFUSAL(run({"token-secretreader", R"({"secretName":"s","key":"k"})", 2}), 2,
                 "secretNamespace");
 }
 
-TEST_CASE("profile fields: what peers' fields say empty is as if it were not there") {
+TEST_CASE("profile fields: an empty field counts as missing") {
   for (const Case& c :
        {Case{"kubeconfig-secretreader",
              R"({"name":"s","key":"k","namespace":"","context":"","clusterName":""})", 0},
@@ -92,7 +92,7 @@ TEST_CASE("profile fields: what peers' fields say empty is as if it were not the
   }
 }
 
-TEST_CASE("profile fields: one that is needed and empty is told as such") {
+TEST_CASE("profile fields: a required field that is empty is reported as such") {
   for (const Case& c :
        {Case{"kubeconfig-secretreader", R"({"name":"","key":"k"})", 2,
              "no Secret is named: spec.cluster.config.name is empty"},
@@ -115,7 +115,7 @@ TEST_CASE("profile fields: one that is needed and empty is told as such") {
                 "spec.cluster.config.secretDir sets --secret-dir");
 }
 
-TEST_CASE("profile fields: no rule and no place may come from a ClusterProfile") {
+TEST_CASE("profile fields: no rule and no path may come from a ClusterProfile") {
   for (const std::string field : {"allowNamespace",
                                   "allowHubToken",
                                   "allowInsecure",
@@ -168,7 +168,7 @@ TEST_CASE("profile fields: two spellings of one field must agree") {
                 2, "both set --namespace");
 }
 
-TEST_CASE("profile arguments: the convention decides what may stand behind --from-profile") {
+TEST_CASE("profile arguments: the convention decides what may follow --from-profile") {
   const Case none{"secretreader", R"({"clusterName":"spoke-1"})", 2};
   for (const std::string argument :
        {"--secret-name=s", "--namespace=clusters", "--key=k", "--context=c"}) {
@@ -189,7 +189,7 @@ TEST_CASE("profile arguments: the convention decides what may stand behind --fro
                 "--context");
 }
 
-TEST_CASE("profile fields: of another kind than text they are refused") {
+TEST_CASE("profile fields: a value that is not a string is refused") {
   for (const std::string config :
        {R"({"name":7,"key":"k"})", R"({"name":["s"],"key":"k"})", R"({"name":{"a":1},"key":"k"})",
         R"({"name":"s","key":[""]})", R"({"name":"s","key":true})"}) {

@@ -49,7 +49,7 @@ class SecretHub {
   const std::string& ca_pem() const { return server_.ca_pem(); }
   // A kubeconfig for it, whose context has this namespace.
   std::string kubeconfig(const std::string& name_space = "clusters") const;
-  // "GET /api/v1/…", one a request, since the last call.
+  // The requests since the last call, like "GET /api/v1/…".
   std::vector<std::string> requests();
 
  private:

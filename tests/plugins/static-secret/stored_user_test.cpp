@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The users of stored kubeconfigs and of Argo CD's clusters: what is taken, and what is refused
-// because it would make the reader do something.
+// The users of stored kubeconfigs and of Argo CD's clusters: what is used, and what is refused
+// because it would start a program, read a file, or impersonate a user.
 #include "material.hpp"
 #include "plugin.hpp"
 
@@ -71,7 +71,7 @@ TEST_CASE("--both: token and tls.crt of one Secret, and the token alone without 
   CHECK((answer.certificate == pair.certificate));
 }
 
-TEST_CASE("kubeconfig user: what makes the reader act, or act as another, is refused by name") {
+TEST_CASE("kubeconfig user: programs, files and impersonation are refused by name") {
   struct Case {
     std::string user, text;
   };
@@ -93,7 +93,7 @@ TEST_CASE("kubeconfig user: what makes the reader act, or act as another, is ref
   }
 }
 
-TEST_CASE("kubeconfig user: a bad user beside the chosen one is refused too, as Istio does") {
+TEST_CASE("kubeconfig user: an invalid user beside the chosen one is refused too, as in Istio") {
   const std::string good = stored_kubeconfig("token: " + new_token());
   Plugin plugin;
   const std::string other = "- name: other\n  user: {exec: {command: /bin/sh}}\n";
@@ -104,7 +104,7 @@ TEST_CASE("kubeconfig user: a bad user beside the chosen one is refused too, as 
                 "user 'other' has an exec section");
 }
 
-TEST_CASE("kubeconfig user: each --allow-field opens one field, and no other") {
+TEST_CASE("kubeconfig user: each --allow-field allows one field, and no other") {
   const blackbox::Sandbox sandbox;
   const std::string token = new_token();
   const Pair pair = make_pair();
@@ -120,7 +120,7 @@ TEST_CASE("kubeconfig user: each --allow-field opens one field, and no other") {
                 "has a client-key path, which");
   CHECK_SUCCESS(of_user(paths, {"--allow-field=clientKey", "--allow-field=clientCertificate"}));
   CHECK_REFUSAL(of_user("token: t", {"--allow-field=exec"}), 2, "clientKey, clientCertificate");
-  // No environment form may weaken a check.
+  // A variable must not weaken a check.
   Plugin plugin;
   plugin.hub.add(
       {.name = "s", .data = {{"kubeconfig", stored_kubeconfig("tokenFile: " + token_file)}}});
@@ -129,7 +129,7 @@ TEST_CASE("kubeconfig user: each --allow-field opens one field, and no other") {
                 1, "has a tokenFile path, which");
 }
 
-TEST_CASE("kubeconfig user: an oidc provider's id-token serves while it lives") {
+TEST_CASE("kubeconfig user: an oidc provider's id-token is used while it is valid") {
   const std::string token = new_token();
   const std::string provider = "auth-provider: {name: oidc, config: {id-token: ";
   CHECK(token_of(of_user(provider + token + "}}")) == token);
@@ -153,7 +153,7 @@ TEST_CASE("argocd: bearerToken, TLS data, and both only with --both") {
   answer = blackbox::read_answer(
       of_argocd("{" + bearer + "," + argocd_pair(pair) + "}", "", {"--both"}).output);
   CHECK((answer.certificate == pair.certificate));
-  // As Go leaves fields that are not set.
+  // Go writes fields that are not set like this.
   CHECK(token_of(of_argocd("{" + bearer + R"(,"username":"","awsAuthConfig":null})")) == token);
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("argocd: caData binds like a kubeconfig's CA") {
   CHECK_FAILURE(of_argocd(config), 1, "spec.cluster.certificate-authority-data is missing, and");
 }
 
-TEST_CASE("argocd: what is no stored credential is refused with the reason") {
+TEST_CASE("argocd: a config without a stored credential is refused with the reason") {
   const std::string token = new_opaque_token();
   struct Case {
     std::string config, text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mounted Secret, as the kubelet's AtomicWriter keeps it: names that link into ..data, which is
-// swapped by rename.
+// A mounted Secret in the layout of the kubelet's AtomicWriter: its names link into ..data, which
+// is replaced by a rename.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ class Volume {
  public:
   explicit Volume(std::filesystem::path root);
 
-  // A new state of the volume, in place of the former one, which goes.
+  // Sets a new state of the volume, and removes the former one.
   void set(const std::map<std::string, std::string>& files);
 
   const std::string& path() const { return root_.native(); }
@@ -24,7 +24,7 @@ class Volume {
   int generation_ = 0;
 };
 
-// By rename, so that no reader sees a part of it.
+// Replaces the file by a rename, so that no reader sees a part of it.
 void write_atomically(const std::filesystem::path& path, const std::string& content);
 
 }  // namespace execcred::test

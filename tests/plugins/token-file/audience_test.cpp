@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --audience narrows what is given; --allow-audience, where it is set, bounds what a
-// ClusterProfile may ask for.
+// --audience restricts the token that is given. --allow-audience, if it is set, limits the
+// audiences that a ClusterProfile may request.
 #include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
@@ -60,7 +60,7 @@ TEST_CASE("--audience: the token's aud must hold one of them") {
   }
 }
 
-TEST_CASE("--audience: a refusal names both sides, the reading file, and a remedy") {
+TEST_CASE("--audience: a refusal names both audiences, the file that was read, and a remedy") {
   const TokenFile file(jwt_with_audience(R"(["one","two"])"));
   const Outcome outcome = file.run({"--audience=three", "--audience=four"});
   CHECK_REFUSAL(outcome, 1, "the token is for 'one, two'");
@@ -68,7 +68,7 @@ TEST_CASE("--audience: a refusal names both sides, the reading file, and a remed
   CHECK(says(outcome, file.path()));
 }
 
-TEST_CASE("--audience: a token that is no JWT fails any") {
+TEST_CASE("--audience: a token that is no JWT matches no audience") {
   for (const std::string token : {"opaque", "a.b.c", "eyJ.eyJ", "eyJh.eyJh.eyJh.eyJh.eyJh", "..",
                                   "bm90IGpzb24.bm90IGpzb24.c2ln"}) {
     CAPTURE(token);
@@ -78,7 +78,7 @@ TEST_CASE("--audience: a token that is no JWT fails any") {
   }
 }
 
-TEST_CASE("--audience: from flag, environment, ClusterProfile and behind the boundary") {
+TEST_CASE("--audience: from flag, environment, ClusterProfile and after --from-profile") {
   const TokenFile file;  // for "server"
   const std::string good = R"({"audience":"server"})";
   const std::string bad = R"({"audience":"other"})";
@@ -94,7 +94,7 @@ TEST_CASE("--audience: from flag, environment, ClusterProfile and behind the bou
                 "the token is for 'server'");
   CHECK_SUCCESS(file.run({"--from-profile", "--audience=server"}));
   CHECK_FAILURE(file.run({"--from-profile", "--audience=other"}), 1, "the token is for 'server'");
-  // Each replaces the next, and none extends it.
+  // Each source replaces the next one, and does not extend it.
   CHECK_FAILURE(file.run({"--audience=other"}, {"EXECCRED_AUDIENCE=server"}), 1,
                 "the token is for 'server'");
   CHECK_SUCCESS(file.run({"--audience=server"}, {"EXECCRED_AUDIENCE=other"}));
@@ -106,7 +106,7 @@ TEST_CASE("--audience: from flag, environment, ClusterProfile and behind the bou
   CHECK_SUCCESS(file.run_with_config(good, {}, {"EXECCRED_AUDIENCE="}));
 }
 
-TEST_CASE("--audience: a ClusterProfile's value of another type is a wrong document") {
+TEST_CASE("--audience: a ClusterProfile's value of another type is a configuration error") {
   const TokenFile file;
   for (const std::string value :
        {"5", "true", "{}", R"({"a":"server"})", "[5]", "[[\"server\"]]", R"(["server",null])",
@@ -121,7 +121,7 @@ TEST_CASE("--audience: a ClusterProfile's value of another type is a wrong docum
   CHECK_SUCCESS(file.run_with_config(R"({"Audience":"other","audiences":["other"],"aud":1})"));
 }
 
-TEST_CASE("--allow-audience is not needed for what only narrows, and counts where it is given") {
+TEST_CASE("--allow-audience is not needed to restrict a token, and applies if it is given") {
   const TokenFile file;
   struct Case {
     std::string pattern;
@@ -142,7 +142,7 @@ TEST_CASE("--allow-audience is not needed for what only narrows, and counts wher
         CHECK_REFUSAL(outcome, 1, "--allow-audience");
       }
     }
-    // The controller's own audience is its own business.
+    // The controller's own audience is not limited.
     CHECK_SUCCESS(file.run({flag, "--audience=server"}));
     CHECK_SUCCESS(file.run({flag}, {"EXECCRED_AUDIENCE=server"}));
   }
@@ -157,7 +157,7 @@ TEST_CASE("--allow-audience=server: the audience must equal the server") {
   CHECK_REFUSAL(file.run_with_config(R"({"audience":["https://10.1.2.3:6443","server"]})",
                                      {"--allow-audience=server"}),
                 1, "--allow-audience");
-  // Without cluster information there is no server to equal.
+  // Without cluster information there is no server to compare with.
   CHECK_REFUSAL(file.run({"--allow-audience=server", "--from-profile", "--audience=server"}), 2,
                 "provideClusterInfo: true");
 }

@@ -52,13 +52,13 @@ TEST_CASE("--server-ca-file: the pinned certificate is accepted in every form of
     CAPTURE(pem);
     CHECK_SUCCESS(pinned.run(ca_data(pem)));
   }
-  // The base64 around the PEM may have line breaks, as Go's decoder has it.
+  // The base64 around the PEM may have line breaks, as Go's decoder accepts them.
   std::string wrapped = base64(one);
   wrapped.insert(64, "\r\n");
   CHECK_SUCCESS(pinned.run(",\"certificate-authority-data\":" + json_string(wrapped)));
 }
 
-TEST_CASE("--server-ca-file: of several pinned certificates any may be there, and no other") {
+TEST_CASE("--server-ca-file: any of several pinned certificates is accepted, and no other one") {
   const Pinned pinned("# two\n" + kAuthorityOne + kAuthorityTwo);
   CHECK_SUCCESS(pinned.run(ca_data(kAuthorityOne)));
   CHECK_SUCCESS(pinned.run(ca_data(kAuthorityTwo)));
@@ -106,12 +106,12 @@ TEST_CASE("--server-ca-file: a tls-server-name must be the server's own host") {
                   "spec.cluster.tls-server-name '" + name + "' is not the server's own host name");
   }
   CHECK_REFUSAL(run("https://10.1.2.3:6443", "10.1.2.4"), 1, "spec.cluster.tls-server-name");
-  // Without the rule it is the ClusterProfile's to say.
+  // Without --server-ca-file the ClusterProfile may choose it.
   CHECK_SUCCESS(pinned.file.run_for("https://api.example.com:6443", {},
                                     ",\"tls-server-name\":\"node-7.example.com\""));
 }
 
-TEST_CASE("--server-ca-file: no second certificate hides from us that a client would trust") {
+TEST_CASE("--server-ca-file: a hidden second certificate that a client would trust is refused") {
   const Pinned pinned(kAuthorityOne);
   const std::string one = kAuthorityOne;
   const std::string two = kAuthorityTwo;

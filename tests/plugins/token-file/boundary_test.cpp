@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the writer of a ClusterProfile may set: behind --from-profile, and in spec.cluster.config.
+// What the writer of a ClusterProfile may set: after --from-profile, and in spec.cluster.config.
 #include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
@@ -39,7 +39,7 @@ const std::vector<Known>& controllers_options() {
 
 TEST_SUITE_BEGIN("token_file");
 
-TEST_CASE("boundary: any option but those marked for profiles is refused by name") {
+TEST_CASE("boundary: after it, every option that is not marked for profiles is refused by name") {
   const TokenFile file;
   for (const Known& known : controllers_options()) {
     CAPTURE(known.option);
@@ -65,7 +65,7 @@ TEST_CASE("boundary: any option but those marked for profiles is refused by name
   CHECK_FAILURE(file.run({"--from-profile", "word"}), 2, "argument 3 is no option");
 }
 
-TEST_CASE("boundary: an option before it counts, even where it is refused behind it") {
+TEST_CASE("boundary: an option before it applies, even if the same option is refused after it") {
   const TokenFile file;
   CHECK_SUCCESS(file.run({"--timeout=5s", "--cluster=c1", "--from-profile"}));
   CHECK_REFUSAL(file.run({"--timeout=5s", "--from-profile", "--timeout=5s"}), 2, "--timeout");
@@ -82,7 +82,7 @@ TEST_CASE("boundary: a profile's option may be repeated with an equal value only
   }
 }
 
-TEST_CASE("boundary: an option that stands before it may not change") {
+TEST_CASE("boundary: an option before it cannot be changed after it") {
   const TokenFile file;
   CHECK_SUCCESS(file.run({"--audience=server", "--from-profile", "--audience=server"}));
   CHECK_SUCCESS(
@@ -93,7 +93,7 @@ TEST_CASE("boundary: an option that stands before it may not change") {
                 "--audience");
 }
 
-TEST_CASE("boundary: there is one, in either spelling") {
+TEST_CASE("boundary: it may be given once, in either spelling") {
   const TokenFile file;
   for (const std::string first : {"--from-profile", "-from-profile"}) {
     CHECK_FAILURE(file.run({first, "--debug"}), 2,
@@ -104,13 +104,13 @@ TEST_CASE("boundary: there is one, in either spelling") {
     }
   }
   for (const std::string value : {"true", "false", "0", ""}) {
-    // However it is written, what follows must not count as the controller's.
+    // In every spelling, the arguments after it must not count as the controller's.
     CHECK_FAILURE(file.run({"--from-profile=" + value, "--debug"}), 2,
                   "--from-profile takes no value");
   }
 }
 
-TEST_CASE("boundary: cluster information is as before, and --help and --version are before it") {
+TEST_CASE("boundary: it affects neither cluster information nor a --version before it") {
   const TokenFile file;
   CHECK_SUCCESS(file.run_for(kServer, {"--allow-server=https://10.1.2.3:6443", "--from-profile"}));
   CHECK(file.run({"--version", "--from-profile", "--audience=x"}).exit_code == 0);
@@ -131,7 +131,7 @@ TEST_CASE("config: a known option that no profile may set is refused by its fiel
   CHECK_REFUSAL(outcome, 2, "spec.cluster.config.fromProfile");
 }
 
-TEST_CASE("config: fields that are not ours, and anything but an object, are passed over") {
+TEST_CASE("config: unknown fields, and values that are not an object, are ignored") {
   const TokenFile file;
   for (const std::string config :
        {R"({"token-file":"/x","TOKENFILE":"/x","tokenfile":"/x","token_file":"/x"})",

@@ -54,7 +54,7 @@ class ProjectedVolume {
   std::atomic<int> generation_ = 0;
 };
 
-// Another token into the same file, without a moment at which it is empty.
+// Writes another token into the same file, which is never empty meanwhile.
 void overwrite(const std::string& path, char fill, std::size_t size) {
   std::fstream stream(path, std::ios::in | std::ios::out | std::ios::binary);
   stream << std::string(size, fill);
@@ -147,7 +147,7 @@ TEST_CASE("renewal: a file that grows or is cut while it is read is read again")
   }
 }
 
-TEST_CASE("renewal: a file that keeps changing is unavailable, not torn") {
+TEST_CASE("renewal: a file that keeps changing is a temporary failure, not a torn token") {
   const TokenFile file(std::string(kSize, 'a'));
   age(file.path());
   OpenWatch watch(file.path());

@@ -31,7 +31,7 @@ std::string token_of(const Outcome& outcome) { return read_answer(outcome.output
 
 TEST_SUITE_BEGIN("token_file");
 
-TEST_CASE("content: white space around the token is cut off, and no byte of it else changes") {
+TEST_CASE("content: white space around the token is removed, and no other byte changes") {
   const std::string token = "t0k3n-._~+/=!#$%&'*^`|:;,@()<>?\"\\{}[]";
   const Sandbox sandbox;
   for (const std::string& content :
@@ -43,7 +43,7 @@ TEST_CASE("content: white space around the token is cut off, and no byte of it e
   }
 }
 
-TEST_CASE("content: what is not one header-safe word is found invalid, and not shown") {
+TEST_CASE("content: text that is not one header-safe word is refused, and not shown") {
   const Sandbox sandbox;
   remember_secret("S3cretCanaryWord");
   const std::string canary = "S3cretCanaryWord";
@@ -88,7 +88,7 @@ TEST_CASE("content: what is not one header-safe word is found invalid, and not s
   }
 }
 
-TEST_CASE("content: the message tells a PEM file, a kubeconfig and an empty file apart") {
+TEST_CASE("content: the message distinguishes a PEM file, a kubeconfig and an empty file") {
   const Sandbox sandbox;
   CHECK(says(run_on(sandbox.write("a", kAuthorityOne)), "PEM"));
   CHECK(says(run_on(sandbox.write("b", "apiVersion: v1\nkind: Config\n")), "kubeconfig"));
@@ -111,7 +111,7 @@ TEST_CASE("content: a file may have 128 KiB and not a byte more") {
   CHECK(outcome.elapsed < blackbox::kNoWait);
 }
 
-TEST_CASE("kind: what cannot be opened or is no regular file is named, and nothing hangs") {
+TEST_CASE("kind: a path that cannot be opened, or is no regular file, is an error without delay") {
   const Sandbox sandbox;
   const std::string fifo = sandbox.at("fifo");
   REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
@@ -222,7 +222,7 @@ TEST_CASE("permissions: a file that cannot be read is a configuration error") {
   CHECK_REFUSAL(run_on(sandbox.write("token", "t", 0200)), 2, "Permission denied");
 }
 
-TEST_CASE("owners: only root and the plugin's own user are trusted, sticky roots of root's pass") {
+TEST_CASE("owners: only root and the plugin's user are trusted, also in a sticky directory") {
   if (geteuid() != 0) {
     MESSAGE("skipped: only root gives files away");
     return;

@@ -30,7 +30,7 @@ Measured measure(const TokenFile& file, std::vector<std::string> arguments = {},
   return measured;
 }
 
-// Now and so many seconds, whichever second the run fell into.
+// Checks that the end is now plus so many seconds, at any second of the run.
 void check_is_age(const Measured& measured, Seconds age) {
   CHECK_SUCCESS(measured.outcome);
   CHECK(measured.expiration >= measured.before + age);
@@ -85,10 +85,10 @@ TEST_CASE("a token without an end is claimed for exactly --max-age") {
   }
 }
 
-TEST_CASE("the claim is never in the past while the token lives") {
+TEST_CASE("the claimed end is never in the past while the token is valid") {
   for (const Seconds lifetime : {1, 2, 3, 5}) {
     CAPTURE(lifetime);
-    // Where the machine is slow the token may have ended meanwhile: then it is an error.
+    // On a slow machine the token may have expired meanwhile: then it is an error.
     bool was_given = false;
     wait_until([&] {
       const Seconds end = seconds_since_epoch() + lifetime;
@@ -107,7 +107,7 @@ TEST_CASE("the claim is never in the past while the token lives") {
   }
 }
 
-TEST_CASE("--max-age is at least one second, and a duration of Go's") {
+TEST_CASE("--max-age is at least one second, and has the syntax of Go's durations") {
   const TokenFile file("opaque");
   for (const std::string age : {"1s", "1000ms", "1.5s", "10m", "1h1m1s1ms", "+5m", "87600h"}) {
     CAPTURE(age);
@@ -137,7 +137,7 @@ TEST_CASE("an expired JWT is an error that says when it ended") {
   CHECK_REFUSAL(file.run({"--max-age=1h"}), 1, "expired");
 }
 
-TEST_CASE("a fractional or huge exp is a number like any other") {
+TEST_CASE("a fractional or huge exp is accepted") {
   const Seconds end = seconds_since_epoch() + 100;
   const Measured fraction = measure(TokenFile(expiring(std::to_string(end) + ".5")));
   CHECK_SUCCESS(fraction.outcome);
@@ -161,7 +161,7 @@ TEST_CASE("an exp that is no number is an error") {
   }
 }
 
-TEST_CASE("duplicate claims are an error, wherever and whatever they are") {
+TEST_CASE("duplicate claims are an error, also if they are nested, escaped or equal") {
   const std::string later = std::to_string(seconds_since_epoch() + 3600);
   for (const std::string& claims :
        {"{\"exp\":" + later + ",\"exp\":" + later + "}", "{\"exp\":1,\"exp\":" + later + "}",
@@ -174,7 +174,7 @@ TEST_CASE("duplicate claims are an error, wherever and whatever they are") {
   }
 }
 
-TEST_CASE("nbf may be up to a minute ahead, as clocks are") {
+TEST_CASE("nbf may be up to one minute ahead, because clocks differ") {
   const auto beginning_in = [](Seconds seconds) {
     return TokenFile(jwt_for(3600, ",\"nbf\":" + std::to_string(seconds_since_epoch() + seconds)));
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Under --allow-server the way to the server counts too: proxy, and verified certificates.
+// --allow-server also checks the way to the server: its proxy, and verified certificates.
 #include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
@@ -64,7 +64,7 @@ TEST_CASE("--allow-server refuses every proxy-url that no --allow-proxy matches"
   }
 }
 
-TEST_CASE("a proxy's password is refused under --allow-server, and never shown") {
+TEST_CASE("a proxy's password is refused with --allow-server, and is never shown") {
   const TokenFile file;
   remember_secret("Pr0xyPassw0rdCanary");
   for (const std::string url :
@@ -82,7 +82,7 @@ TEST_CASE("a proxy's password is refused under --allow-server, and never shown")
   }
 }
 
-TEST_CASE("without --allow-server a proxy-url is the client's business") {
+TEST_CASE("without --allow-server a proxy-url is not checked") {
   const TokenFile file;
   CHECK_SUCCESS(file.run_for(kServer, {}, proxy("http://proxy.example.com:3128")));
   CHECK_SUCCESS(file.run_for(kServer, {"--allow-proxy=http://other.example.com"},

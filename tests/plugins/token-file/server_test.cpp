@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --allow-server: what it lets through, and what not.
+// --allow-server: the servers that it allows, and those that it refuses.
 #include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
@@ -55,7 +55,7 @@ TEST_CASE("--allow-server: a server that matches gets the credential") {
   }
 }
 
-TEST_CASE("--allow-server: a server that does not match gets none, and is told the patterns") {
+TEST_CASE("--allow-server: a server that does not match is refused, and the error names patterns") {
   const TokenFile file;
   const std::vector<Pair> pairs = {
       {"https://good.example.com", "https://evil.example.com"},

@@ -35,7 +35,7 @@ TEST_CASE("--show-config prints every setting with its value and origin, and giv
   }
 }
 
-TEST_CASE("--show-config does its work where a run would fail: no file, expired, wrong server") {
+TEST_CASE("--show-config works where a run would fail: no file, expired, wrong server") {
   const Outcome bare = run(token_file_command({"--show-config"}));
   CHECK_MESSAGE(bare.exit_code == 0, describe(bare));
   CHECK(shown(bare, "--token-file") == "- | unset");
@@ -61,7 +61,7 @@ TEST_CASE("--show-config does its work where a run would fail: no file, expired,
   CHECK(expired.run_for(kServer, {"--show-config", "--allow-server=https://other"}).exit_code == 0);
 }
 
-TEST_CASE("every option with an environment form is set by it, and a flag beats it") {
+TEST_CASE("every option that has a variable is set by it, and a flag overrides the variable") {
   struct Case {
     std::string option;
     std::string one;
@@ -92,7 +92,7 @@ TEST_CASE("every option with an environment form is set by it, and a flag beats 
   }
 }
 
-TEST_CASE("no other option has an environment form") {
+TEST_CASE("no other option has a variable") {
   for (const std::string name : {"EXEC_INFO", "ALLOW_PROXY", "SERVER_CA_FILE", "FROM_PROFILE",
                                  "SHOW_CONFIG", "VERSION", "HELP"}) {
     CAPTURE(name);
@@ -141,7 +141,7 @@ TEST_CASE("an option given twice needs equal values") {
   }
 }
 
-TEST_CASE("an argument that is no option of ours is a usage error, without its value") {
+TEST_CASE("an argument that is no known option is a usage error, which does not show its value") {
   const TokenFile file;
   remember_secret("Va1ueThatNobodyShallSee");
   const std::string value = "Va1ueThatNobodyShallSee";
@@ -169,7 +169,7 @@ TEST_CASE("an argument that is no option of ours is a usage error, without its v
   }
 }
 
-TEST_CASE("a value that starts with two dashes is written behind an equals sign") {
+TEST_CASE("a value that starts with two dashes is written after an equals sign") {
   const TokenFile file;
   CHECK_REFUSAL(file.run({"--cluster", "--debug"}), 2, "--cluster");
   CHECK_REFUSAL(file.run({"--audience", "--from-profile"}), 2, "--audience");
@@ -177,7 +177,7 @@ TEST_CASE("a value that starts with two dashes is written behind an equals sign"
   CHECK_REFUSAL(file.run({"--audience=--x"}), 1, "--x");
 }
 
-TEST_CASE("--version prints name and version, whatever else is wrong") {
+TEST_CASE("--version prints name and version, even if other settings are invalid") {
   for (const std::vector<std::string>& environment : std::vector<std::vector<std::string>>{
            {}, {"EXECCRED_TIMEOUT=x"}, {"KUBERNETES_EXEC_INFO=garbage"}}) {
     const Outcome outcome = run(token_file_command({"--version"}, environment));
@@ -238,7 +238,7 @@ TEST_CASE("--help lists every option, with its variable") {
   }
 }
 
-TEST_CASE("--debug tells the steps with times on stderr, and the answer stays what it is") {
+TEST_CASE("--debug prints the steps with times on stderr, and does not change the answer") {
   const TokenFile file;
   for (const Outcome& outcome :
        {file.run_for(kServer, {"--debug"}), file.run_for(kServer, {}, "", {"EXECCRED_DEBUG=1"})}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every known way to write a server so that --allow-server reads another than the client does.
+// All known spellings of a server that --allow-server and the client could read differently.
 #include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
@@ -128,7 +128,7 @@ TEST_CASE("--allow-server: numeric and IPv6 spellings of an allowed address do n
   }
 }
 
-TEST_CASE("--allow-server: no way out of an allowed path") {
+TEST_CASE("--allow-server: no spelling of a path leaves the allowed path") {
   const TokenFile file;
   for (const std::string path : {"/k8s/../evil",     "/k8s/./../evil",   "/k8s/%2e%2e/evil",
                                  "/k8s/%2E%2e/evil", "/k8s/..%2fevil",   "/k8s/..%5cevil",
@@ -144,7 +144,7 @@ TEST_CASE("--allow-server: no way out of an allowed path") {
   }
 }
 
-TEST_CASE("--allow-server: a control character in the server is a wrong document") {
+TEST_CASE("--allow-server: a control character in the server is a configuration error") {
   const TokenFile file;
   for (const char c : {'\0', '\t', '\n', '\r', '\x1b', '\x7f'}) {
     std::string server = "https://good.example.com";

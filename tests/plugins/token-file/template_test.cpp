@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// {clusterName} and {server.host} in --token-file: each cluster's token goes to that cluster, and
-// nobody's name leads out of the folder.
+// {clusterName} and {server.host} in --token-file: each cluster gets its own token, and no name
+// leads out of the folder.
 #include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
@@ -101,7 +101,7 @@ TEST_CASE("templates: a value that is no DNS-1123 name never becomes part of a p
   }
 }
 
-TEST_CASE("templates: a name of another type, or with control characters, is a wrong document") {
+TEST_CASE("templates: a name of another type, or with control characters, is an error") {
   const TokenFolder folder;
   for (const std::string value : {"5", "true", "[\"c1\"]", "{}", "\"c1\\n\"", "\"c1\\u0000\""}) {
     CAPTURE(value);
@@ -112,7 +112,7 @@ TEST_CASE("templates: a name of another type, or with control characters, is a w
   }
 }
 
-TEST_CASE("templates: what is needed and missing is told, with the remedy") {
+TEST_CASE("templates: a missing value is an error that names the remedy") {
   const TokenFolder folder;
   CHECK_REFUSAL(folder.run("{clusterName}/token"), 2, "provideClusterInfo: true");
   CHECK_REFUSAL(folder.run("{server.host}/token"), 2, "provideClusterInfo: true");
@@ -134,7 +134,7 @@ TEST_CASE("templates: unknown placeholders and lone braces are usage errors") {
   }
 }
 
-TEST_CASE("templates: a placeholder of Argo CD's that was not replaced is refused in any option") {
+TEST_CASE("templates: Argo CD's placeholders that were not replaced are refused in any option") {
   const TokenFile file;
   constexpr const char* kTold = " has a template that nobody expanded";
   const auto refuses = [](const Outcome& outcome, const std::string& where) {
@@ -149,7 +149,7 @@ TEST_CASE("templates: a placeholder of Argo CD's that was not replaced is refuse
           "spec.cluster.config.audience");
 }
 
-TEST_CASE("templates: without one in use, a strange name harms nobody") {
+TEST_CASE("templates: without a placeholder, an invalid cluster name is ignored") {
   const TokenFile file;
   CHECK_SUCCESS(file.run_with_config(named("../secret")));
   CHECK_SUCCESS(file.run({"--cluster=../secret"}));

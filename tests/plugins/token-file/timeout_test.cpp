@@ -16,7 +16,7 @@ using namespace blackbox;
 
 namespace {
 
-// Holds the run for longer than its --timeout, once, when something is in the file.
+// Stops the run once, for longer than its --timeout, as soon as the file is not empty.
 class Hold {
  public:
   static constexpr std::chrono::milliseconds kTimeout{1000};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// argocd-k8s-auth is one of the names of Argo CD's only program, which is not built from its module:
-// that replaces a module by a folder beside it. This has the same command alone.
+// argocd-k8s-auth is one of the names of Argo CD's only program, which cannot be built from its module,
+// because that replaces a module by a folder beside it. This program has only the same command.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// get.mjs talks to a cluster the way a controller written in JavaScript does:
-// it loads a kubeconfig and leaves the credentials to @kubernetes/client-node.
+// get.mjs sends requests to a cluster as a controller written in JavaScript does:
+// it loads a kubeconfig, and @kubernetes/client-node handles the credentials.
 //
 //   node get.mjs KUBECONFIG whoami|namespaces [--requests N] [--interval MS | --parallel]
 //

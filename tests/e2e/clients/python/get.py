@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Talks to a cluster the way a controller written in Python does: it loads a
-kubeconfig and leaves the credentials to the kubernetes package.
+"""Sends requests to a cluster as a controller written in Python does: it loads
+a kubeconfig, and the kubernetes package handles the credentials.
 
 Each request prints one line: "ok USER", "ok NAMESPACE...", or "error REASON".
 The exit status is 0 when every request was answered, 1 when one was not, 2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The provider's clients: one for each way in which a client proves who it is.
+// The provider's clients: one for each client authentication method.
 
 import crypto from "node:crypto";
 import fs from "node:fs";
@@ -7,7 +7,7 @@ import fs from "node:fs";
 export const TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
 export const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
-// Its characters are those that form-encoding changes.
+// Contains the characters that form-encoding changes.
 const SECRET = "s3c/ret+:% &=";
 
 function client(id, method, fields = {}) {

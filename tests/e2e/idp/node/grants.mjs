@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What oidc-provider leaves to its user: the grants for tokens of another issuer, and a refresh
-// token without a person who logs in.
+// Extensions of oidc-provider: the grants for tokens of another issuer, and a refresh token without
+// a login in a browser.
 
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { errors } from "oidc-provider";
@@ -36,7 +36,7 @@ function required(params, ...names) {
   }
 }
 
-// RFC 8693. The token is for the one audience that is asked for, or for the cluster.
+// RFC 8693. The token is for the one requested audience, or for the cluster if none is requested.
 export function addTokenExchange(provider, verify, defaultAudience) {
   const exchange = async (ctx) => {
     const { params } = ctx.oidc;
@@ -83,7 +83,7 @@ export function addJwtBearer(provider, verify, audience) {
   provider.registerGrantType(JWT_BEARER, grant, ["assertion", "scope"]);
 }
 
-// newRefreshToken PROVIDER CLIENT_ID ACCOUNT RESOURCE: as at the end of a login.
+// newRefreshToken PROVIDER CLIENT_ID ACCOUNT RESOURCE: the refresh token that a login would give.
 export async function newRefreshToken(provider, clientId, accountId, resource) {
   const grant = new provider.Grant({ accountId, clientId });
   grant.addOIDCScope("offline_access");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The issuer of a cluster's ServiceAccounts as a static site: what a cluster publishes about
-// itself where its API server cannot be reached (--service-account-issuer).
+// The issuer of a cluster's ServiceAccounts as a static site, as a cluster publishes it if others
+// cannot reach its API server (--service-account-issuer).
 //
 //   node issuer.mjs TLS_CERTIFICATE TLS_KEY SIGNING_KEY URL_FILE
 //
-// URL_FILE is written last of all: then the site can be read.
+// URL_FILE is written last, when the site can be read.
 
 import crypto from "node:crypto";
 import fs from "node:fs";
@@ -14,7 +14,7 @@ const [certificateFile, keyFile, signingKeyFile, urlFile] = process.argv.slice(2
 
 function publicJwk(file) {
   const key = crypto.createPublicKey(fs.readFileSync(file));
-  // As kube-apiserver names its keys.
+  // The key ID that kube-apiserver gives its keys.
   const kid = crypto
     .createHash("sha256")
     .update(key.export({ type: "spki", format: "der" }))

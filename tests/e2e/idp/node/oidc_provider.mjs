@@ -3,10 +3,10 @@
 //
 //   node oidc_provider.mjs TLS_CERTIFICATE TLS_KEY CA_FILE CLIENT_PKI SUBJECT_ISSUER URL_FILE
 //
-// A second port asks for a client certificate: it is the provider's mtls_endpoint_aliases.
-// GET /e2e/refresh-token?client=ID&account=NAME gives what a login would end with.
+// A second port requests a client certificate. mtls_endpoint_aliases in the metadata names it.
+// GET /e2e/refresh-token?client=ID&account=NAME returns the refresh token that a login would give.
 // Standard output has a line for each token request: "STATUS GRANT CLIENT". URL_FILE is written
-// last of all. NODE_EXTRA_CA_CERTS must hold the authority of SUBJECT_ISSUER.
+// last. NODE_EXTRA_CA_CERTS must contain the CA of SUBJECT_ISSUER.
 
 import crypto from "node:crypto";
 import fs from "node:fs";
@@ -19,7 +19,7 @@ import { listen, writeUrl } from "./loopback.mjs";
 const [certificateFile, keyFile, caFile, clientPki, subjectIssuer, urlFile] =
   process.argv.slice(2);
 const AUDIENCE = "k8s";
-// Which algorithm signs the token of a resource.
+// The signature algorithm for the tokens of each resource.
 const RESOURCES = { "https://k8s.example": "RS256", "https://k8s-es256.example": "ES256" };
 const [DEFAULT_RESOURCE] = Object.keys(RESOURCES);
 
@@ -55,7 +55,7 @@ const mTLS = {
 
 const tls = { cert: fs.readFileSync(certificateFile), key: fs.readFileSync(keyFile) };
 const server = await listen(tls);
-// Whom no certificate proves is refused by the provider, with an answer that tells why.
+// Clients without a certificate can connect too: the provider then refuses them with an error.
 const mtlsServer = await listen({
   ...tls,
   ca: fs.readFileSync(caFile),

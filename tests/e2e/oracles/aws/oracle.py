@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What botocore, the SDK under the AWS command line, does with the same settings.
+"""Prints the results of botocore, the SDK of the AWS command line, with the same settings.
 
     oracle.py token CLUSTER REGION TIME   the token that its presigner makes at TIME, with the
                                           keys of the environment
-    oracle.py access-key                  the access key id whose credentials its chain finds
-    oracle.py hosts                       "REGION FIPS DUAL_STACK HOST" for all it knows of STS
+    oracle.py access-key                  the access key ID that its credential chain finds
+    oracle.py hosts                       "REGION FIPS DUAL_STACK HOST" for every STS host
 
-Its settings are the environment's: AWS_*, HTTPS_PROXY, HOME.
+The settings are environment variables: AWS_*, HTTPS_PROXY, HOME.
 """
 
 import base64
@@ -23,7 +23,7 @@ from botocore.exceptions import EndpointResolutionError
 
 
 def token(cluster, region, when):
-    """As `aws eks get-token` and aws-iam-authenticator make it, at a time of ours."""
+    """The token that `aws eks get-token` would make at the given time."""
     frozen = datetime.datetime.strptime(when, "%Y%m%dT%H%M%SZ")
     botocore.auth.get_current_datetime = lambda *_, **__: frozen
     session = botocore.session.get_session()
@@ -40,7 +40,7 @@ def token(cluster, region, when):
 
 
 def access_key():
-    """Without a second attempt: what fails in a case fails for good."""
+    """Does not retry, because a request that fails in a check is meant to fail."""
     session = botocore.session.get_session()
     session.set_default_client_config(Config(retries={"total_max_attempts": 1}))
     credentials = session.get_credentials()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The credentials of every type, as users have them, and how google-auth is made of each."""
+"""Credential files of every type, as users have them, and the same settings for google-auth."""
 
 import json
 import os
@@ -24,8 +24,8 @@ cat '{folder}/reply.json'
 
 
 class Case:
-    """`arguments` and `config`, a ClusterProfile's, are our plugin's; `with_google_auth` are what they
-    mean to google-auth."""
+    """`arguments` and `config` (of a ClusterProfile) are execcred-google's. `with_google_auth` has
+    the same settings for google-auth."""
 
     def __init__(self, name, credentials, arguments=(), config=None, **with_google_auth):
         self.name = name
@@ -40,7 +40,7 @@ def url_of(account):
 
 
 class World:
-    """The files that credentials name."""
+    """The files that the credential files refer to."""
 
     def __init__(self, folder, cloud, settings):
         self.folder, self.cloud, self.settings = folder, cloud, settings
@@ -171,7 +171,7 @@ class World:
         ]
 
     def chosen_cases(self):
-        """One mapping entry, and 50 ClusterProfiles that choose an account each."""
+        """One entry of the mapping, and 50 ClusterProfiles, each with another account."""
         sources = [("external_account", self.file()), ("service_account", self.key()),
                    ("the metadata server", None)]
         return [

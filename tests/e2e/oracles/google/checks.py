@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Google and AWS look at in what is proved to them: signatures, and the claims within."""
+"""The checks that Google and AWS make: signatures, and the claims in signed tokens."""
 
 import base64
 import hashlib
@@ -30,7 +30,7 @@ def decode(part):
 
 
 def read_jwt(token, key):
-    """The header and the claims of an RS256 JWT that the private key's owner signed."""
+    """The header and the claims of an RS256 JWT. Its signature is verified with `key`."""
     header, payload, signature = token.split(".")
     try:
         key.public_key().verify(decode(signature), f"{header}.{payload}".encode(),
@@ -66,7 +66,7 @@ def quote(text):
 
 
 def check_aws_request(subject_token, audience, session, region):
-    """A request for GetCallerIdentity, signed by version 4 with the session's key."""
+    """Checks a GetCallerIdentity request, which the session's key signed (Signature Version 4)."""
     refuse_unless(subject_token.startswith("%7B"), "it is not quoted")
     request = json.loads(urllib.parse.unquote(subject_token))
     refuse_unless(set(request) == {"headers", "method", "url"}, "the request's members")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Google and an AWS instance on loopback, as strict as they are.
+"""Stand-ins for Google and for an AWS instance on loopback, which check requests as strictly.
 
-`Cloud` is three servers: a proxy that leads every https host name to Google's endpoints (over TLS),
-those endpoints, and the metadata servers (plain http). Each keeps what it was asked. What Google
-would refuse is answered with 400 and the reason; tokens are the same in each run, so that two
-clients' requests can be compared.
+`Cloud` has three servers: a proxy that connects every https host name to Google's endpoints (over
+TLS), those endpoints, and the metadata servers (plain http). Each one records its requests. A
+request that Google would refuse is answered with 400 and the reason. Tokens are the same in each
+run, so that the requests of two clients can be compared.
 """
 
 import http.server
@@ -103,7 +103,7 @@ class Google:
 
 
 class Machine:
-    """Google's metadata server, an AWS instance's, and URLs that give subject tokens."""
+    """Metadata servers of Google and of an AWS instance, and URLs that return subject tokens."""
 
     def __init__(self, settings):
         self.settings = settings
@@ -199,7 +199,7 @@ def relay(source, target):
 
 
 class Proxy(http.server.BaseHTTPRequestHandler):
-    """CONNECT, to whatever name: the other end is always Google's endpoints."""
+    """Accepts CONNECT for every host name, and connects to Google's endpoints here."""
 
     def do_CONNECT(self):
         with socket.create_connection(self.server.target) as far:

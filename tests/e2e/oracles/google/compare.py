@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs google-auth and execcred-google with the same credentials against the same servers, and
-compares what each sent, field by field and in order.
+"""Runs google-auth and execcred-google with the same credentials and the same servers, and compares
+the requests of both, in order and field by field.
 
   compare.py PLUGIN CERTIFICATE KEY CA FOLDER
 
 prints a line for each case: "ok NAME" or "not ok NAME", with the difference.
 
 Not compared: headers of the transport (User-Agent, Accept, ...), google-auth's telemetry
-(x-goog-api-client), percent-encoding of a path that means the same, and whom an executable is told
-that it will be used for: google-auth forgets it where it impersonates, and AIP-4117 wants it.
+(x-goog-api-client), equivalent percent-encodings of a path, and an executable's variables ..._ID
+and ..._IMPERSONATED_EMAIL: AIP-4117 requires them, but google-auth omits them if it impersonates.
 """
 
 import difflib
@@ -25,14 +25,14 @@ from cloud import Cloud
 
 COMPARED_HEADERS = {"authorization", "content-type", "metadata-flavor", "x-source",
                     "x-aws-ec2-metadata-token", "x-aws-ec2-metadata-token-ttl-seconds"}
-# google-auth asks the metadata server for more than the token.
+# Requests of google-auth to the metadata server for other values than the token.
 NOT_FOR_THE_TOKEN = re.compile(r"/computeMetadata/v1/(instance/service-accounts/default/$|universe)")
 WHO_IT_IS_FOR = re.compile("GOOGLE_EXTERNAL_ACCOUNT_(ID|IMPERSONATED_EMAIL)=")
 AUDIENCES = [AUDIENCE, WORKFORCE, "//iam.googleapis.com/" + OTHER_PROVIDER]
 
 
 def exec_info(config):
-    """What a client says of a cluster whose ClusterProfile has this config."""
+    """KUBERNETES_EXEC_INFO for a cluster whose ClusterProfile has this config."""
     return json.dumps({"kind": "ExecCredential",
                        "apiVersion": "client.authentication.k8s.io/v1",
                        "spec": {"interactive": False,
@@ -46,7 +46,7 @@ def ask_plugin(case, plugin, ca, world, environment):
     if case.credentials is not None:
         world.write("credentials.json", json.dumps(case.credentials))
         command.append("--credentials-file=" + world.path("credentials.json"))
-    # Last, because they may be a ClusterProfile's.
+    # At the end, because they may be arguments of a ClusterProfile.
     command += case.arguments
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60,
                           check=False)
@@ -64,12 +64,12 @@ def normal_value(name, value):
 
 
 def normal_aws_request(quoted):
-    """Google's server has verified the signature; it and its time differ with each run."""
+    """Replaces the signature, which the server has verified, and its time: both always differ."""
     text = urllib.parse.unquote(quoted)
     text = re.sub(r"\d{8}T\d{6}Z", "TIME", text)
     text = re.sub(r"/\d{8}/", "/DATE/", text)
     text = re.sub(r"Signature=[0-9a-f]{64}", "Signature=...", text)
-    # Were something quoted that the other leaves as it is, it would show here.
+    # Shows a character that only one of the clients percent-encodes.
     kept = sorted(set(re.findall(r"%[0-9A-F]{2}", quoted)))
     return {"text": text, "quoted": kept}
 
@@ -95,7 +95,7 @@ def normal(request):
 
 
 def told(journal):
-    """The requests, each once: google-auth asks an AWS instance twice for the same."""
+    """The requests without repetitions: google-auth sends some to an AWS instance twice."""
     lines = []
     for request in journal:
         if NOT_FOR_THE_TOKEN.match(request["path"]):
@@ -167,7 +167,7 @@ def main():
             difference = f"{type(problem).__name__}: {problem}\n" + "\n".join(
                 told(cloud.take_journal()))
         report(case.name, difference)
-    # Both must be able to differ, or nothing above has been compared.
+    # Proves that a difference would be seen.
     other = Case("", world.file(), ["--scope=a"], scopes=["b"])
     report("a difference is seen",
            "" if '"a"' in run_case(other, clients, cloud, world) else "none was seen")

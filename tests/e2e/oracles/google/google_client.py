@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""google-auth as a program uses it that wants a token for GKE.
+"""Uses google-auth like a program that needs a token for GKE.
 
-It reads its environment when it is imported, so that must be set before.
+google-auth reads the environment when it is imported, so the variables must be set before.
 """
 
 import google.auth.transport.requests
@@ -22,7 +22,7 @@ def external_credentials(info, scopes):
 
 
 def google_auth_credentials(info, options):
-    """As google.auth.default(scopes) makes them, but that it would ask for the project too."""
+    """The credentials of google.auth.default(scopes), without its request for the project."""
     scopes = options.get("scopes", GKE_SCOPES)
     if info is None:
         return compute_engine.Credentials(scopes=scopes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Subject tokens, and what two JWTs have in common."""
+"""Makes subject tokens, and prepares JWTs for a comparison."""
 
 import base64
 import json
@@ -26,7 +26,7 @@ def encode(value):
 
 
 def subject(key, audience):
-    """What a hub's API server would give a ServiceAccount for Google's STS."""
+    """A ServiceAccount's token for Google's STS, as a hub's API server would issue it."""
     claims = {"iss": "https://hub.example", "sub": "system:serviceaccount:fleet:controller",
               "aud": "https:" + audience, "exp": int(time.time()) + 3600}
     signed = encode({"alg": "RS256", "typ": "JWT"}) + "." + encode(claims)
@@ -35,7 +35,7 @@ def subject(key, audience):
 
 
 def without_times(token):
-    """The header, whose order means nothing, and the claims, without the time of signing."""
+    """The header, in any order, and the claims without the time of signing."""
     header, payload, _ = token.split(".")
     claims = json.loads(decode(payload))
     if "iat" in claims:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks for a token with Microsoft's own clients, by the variables of the environment; prints it.
+"""Prints a token that Microsoft's own clients get with the variables of the environment.
 
     client.py workload|binding|msal SERVER_ID
     client.py managed SERVER_ID [client_id|object_id|resource_id VALUE]
@@ -15,7 +15,7 @@ import requests
 
 
 def workload(server_id):
-    # No other cloud is asked whether this authority is one, as the option's name has it.
+    # Without instance discovery the client does not ask a public server about this authority.
     credential = azure.identity.WorkloadIdentityCredential(disable_instance_discovery=True,
                                                            retry_total=0)
     return credential.get_token(f"{server_id}/.default").token

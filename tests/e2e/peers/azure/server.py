@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A strict Entra (HTTPS) and the metadata endpoints of managed identities (HTTP), on 127.0.0.1.
+"""Strict stand-ins for Entra (HTTPS) and for the metadata endpoints of managed identities (HTTP).
 
     server.py CERTIFICATE KEY ISSUER_PUBLIC_KEY DIRECTORY
 
-What is asked and how it was answered is a line of JSON in DIRECTORY/requests. It takes from there:
-    settings.json  tenant, client, server, issuer, subject, header: what alone is right
-    token          what it gives
-    failures       statuses, one a line, that the next requests are answered with
-and writes entra.url and metadata.url once both listen.
+Both listen on 127.0.0.1. Each request and its status is a line of JSON in DIRECTORY/requests.
+They read these files of DIRECTORY:
+    settings.json  the only accepted tenant, client, server, issuer, subject and header
+    token          the token that they issue
+    failures       HTTP statuses, one per line, for the next requests
+and write entra.url and metadata.url once both listen.
 """
 
 import http.server
@@ -23,14 +24,14 @@ import jwt
 
 ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 FIELDS = {"client_assertion", "client_assertion_type", "client_id", "grant_type", "scope"}
-# Of transport and telemetry: no two clients have the same.
+# Headers of transport and telemetry, which differ between all clients.
 UNCOMPARED = {"host", "connection", "accept", "accept-encoding", "content-length", "user-agent",
               "return-client-request-id"}
 UNCOMPARED_PREFIXES = ("x-client-", "x-ms-")
 
 
 class Refusal(Exception):
-    """An answer other than a token: its status, and what stands in its JSON."""
+    """An answer without a token: its status and the members of its JSON."""
 
     def __init__(self, status, **body):
         super().__init__(body)
@@ -55,7 +56,7 @@ def pairs_of(text, refusal):
 
 
 class Strict:
-    """What the platforms take. Everything else is refused as they refuse it, or harder."""
+    """Accepts only correct requests. It refuses others as the platforms do, or more strictly."""
 
     def __init__(self, directory, issuer_key):
         self.directory = directory
@@ -106,7 +107,7 @@ class Strict:
         if media_type != "application/x-www-form-urlencoded" or "Authorization" in request.headers:
             raise malformed
         fields = pairs_of(body, malformed)
-        # msal asks for information about the client besides.
+        # msal also requests information about the client.
         if set(fields) - {"client_info"} != FIELDS or not all(fields.values()):
             raise malformed
         if fields["client_id"] != settings["client"]:
@@ -223,7 +224,7 @@ def handler(strict, answer):
 
 
 def write_url(directory, name, url):
-    # A reader that polls for the file never sees a part of it.
+    # A rename, so that a reader that polls for the file never sees a part of it.
     path = os.path.join(directory, name)
     with open(path + ".unfinished", "w", encoding="utf-8") as file:
         file.write(url + "\n")
