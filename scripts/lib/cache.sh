@@ -4,10 +4,10 @@
 # common.sh.
 
 CACHE=${EXECCRED_E2E:-$HOME/.cache/execcred-e2e}
-# Another checkout may need an older version: it stays while it is used.
+# Another checkout may need an older version. It is kept as long as it is used.
 CACHE_DAYS=14
 
-# with_cache_lock COMMAND...: runs it while no other run changes the cache. May be nested.
+# with_cache_lock COMMAND...: runs it with a lock, so that no other run changes the cache. May be nested.
 with_cache_lock() {
   if [ -n "${cache_lock:-}" ]; then
     "$@"
@@ -23,12 +23,12 @@ with_cache_lock() {
 
 short_hash() { sha256sum | cut -c1-12; }
 
-# mark_used ENTRY: called by each run that uses it. A user that may only read the cache leaves no
-# mark.
+# mark_used ENTRY: each run that uses an entry calls this. It has no effect for a user who may only read
+# the cache.
 mark_used() { touch -c "$1" 2>/dev/null || true; }
 
-# remove_unused ENTRY NAME: removes its other versions that were not used for a long time. Entries
-# are called NAME-VERSION-HASH or NAME-HASH.
+# remove_unused ENTRY NAME: removes other versions of the entry that were not used for a long time.
+# Entries are called NAME-VERSION-HASH or NAME-HASH.
 remove_unused() {
   local entry=$1 name=$2 other
   while IFS= read -r other; do
@@ -39,8 +39,8 @@ remove_unused() {
   done < <(find "${entry%/*}" -mindepth 1 -maxdepth 1 -type d -mtime "+$((CACHE_DAYS - 1))")
 }
 
-# python_packages REQUIREMENTS [NAME]: sets VENV to a venv that holds exactly what the file pins.
-# NAME is the file's own where it is not given.
+# python_packages REQUIREMENTS [NAME]: sets VENV to a venv with exactly the packages that the file pins.
+# Without NAME, the file's name is used.
 python_packages() {
   local name=${2:-$(basename "$1" .txt)}
   VENV=$CACHE/venv/$name-$(short_hash <"$1")

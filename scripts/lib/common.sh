@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What the scripts share: messages, Debian packages, builds. Sourced, never run.
+# Functions for all scripts: messages, Debian packages, builds. Sourced, never run.
 
 EXECCRED_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 EXECCRED_JOBS=${EXECCRED_JOBS:-$(nproc)}
@@ -23,8 +23,8 @@ as_root() {
   fi
 }
 
-# Installs the Debian packages that are missing, by apt-get with APT_OPTIONS; asks apt for nothing when all
-# are there.
+# Installs missing Debian packages with apt-get and APT_OPTIONS. Does not run apt-get if all are
+# installed.
 APT_OPTIONS=()
 need_packages() {
   local package missing=()
@@ -49,10 +49,10 @@ BUILD_PACKAGES=(g++ cmake ninja-build pkg-config python3 libcli11-dev libcurl4-o
 # Tests of the system's CA certificates need ca-certificates.
 # shellcheck disable=SC2034
 TEST_PACKAGES=(ca-certificates doctest-dev libsimdjson-dev python3-jsonschema)
-# promtool comes with a service that apt starts: only CI installs it, where nothing is started.
+# The package of promtool has a service that apt starts. So only CI installs it, where no service starts.
 [ "${CI:-}" != true ] || TEST_PACKAGES+=(prometheus)
 
-# Compiles through ccache where it is installed. Paths are taken relative to the checkout, so that
+# Compiles through ccache if it is installed. Paths are taken relative to the checkout, so that
 # another checkout can reuse the objects of this one.
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# A new Debian of this machine's release in a folder, with only its minimal base, like a new
-# machine. Needs root or sudo. Sourced, after common.sh and cache.sh.
+# A new Debian of this machine's release in a folder, with only the minimal base, like a new machine.
+# Needs root or sudo. Sourced, after common.sh and cache.sh.
 
 # debian_mirror RELEASE: the mirror from which this machine gets its packages.
 debian_mirror() {
@@ -33,8 +33,8 @@ make_debian_base() {
   touch "$DEBIAN_BASE.complete"
 }
 
-# make_debian DIR: a new Debian in DIR/root, which is a mount; remove_debian ends it. It shares this
-# machine's kernel, network and apt settings.
+# make_debian DIR: mounts a new Debian at DIR/root; remove_debian removes it. It shares this machine's
+# kernel, network and apt settings.
 make_debian() {
   local root=$1/root
   debian_base
@@ -51,7 +51,7 @@ make_debian() {
   in_debian "$root" apt-get update -qq
 }
 
-# Only apt's sources and proxies, and no other setting.
+# Copies only apt's sources and proxies, and no other setting.
 copy_network_settings() {
   local file
   as_root rm -f "$1/etc/apt/sources.list"
@@ -64,8 +64,8 @@ copy_network_settings() {
   done
 }
 
-# in_debian ROOT COMMAND...: runs it there as root, with the proxies of this machine and no other
-# variable of it.
+# in_debian ROOT COMMAND...: runs it there as root. Of this machine's variables it gets only the
+# proxies.
 in_debian() {
   local root=$1 name settings=()
   shift
@@ -76,8 +76,8 @@ in_debian() {
     DEBIAN_FRONTEND=noninteractive "${settings[@]}" /usr/sbin/chroot "$root" "$@"
 }
 
-# remove_debian DIR: everything in it, also what was mounted below it later. A process that still
-# runs there keeps its files until it ends.
+# remove_debian DIR: removes everything in it, including mounts that were added later. A process that
+# still runs there keeps its files until it ends.
 remove_debian() {
   [ -d "$1/root" ] || return 0
   ! mountpoint -q "$1/root" || as_root umount -R "$1/root" 2>/dev/null ||

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The foreign components in the release binaries: pinned versions and hashes, and the licences.
+# The third-party components in the release binaries: pinned versions and hashes, and the licences.
 # Sourced by scripts/release, after musl.sh.
 
-# Printed for each component, between tabs: name, version, licence, vendor and product in the CPE
-# dictionary, where its source comes from, the SHA-256 of that, and how a build's inputs show that a
-# binary has it (a file name's end, or part of a header's path; * for all binaries).
+# Prints for each component, separated by tabs: name, version, licence, vendor and product in the CPE
+# dictionary, the address of its source, the SHA-256 of that, and how a build's inputs show that a
+# binary contains it (the end of a file name, or part of a header's path; * for all binaries).
 component() {
   local IFS=$'\t'
   printf '%s\n' "$*"
@@ -14,14 +14,14 @@ component() {
 crate_purl() { echo "pkg:cargo/$1@$(crate_version "$1" | sed 's/+/%2B/g')"; }
 crate_sum() { sed -n "s|^\([0-9a-f]\{64\}\)  $1-[0-9].*|\1|p" "$CRATES"; }
 
-# debian_component NAME LICENCE CPE PACKAGE VERSION EVIDENCE. The .dsc has the sums of all else.
+# debian_component NAME LICENCE CPE PACKAGE VERSION EVIDENCE. The .dsc has the hashes of all other files.
 debian_component() {
   local sums=$EXECCRED_ROOT/scripts/requirements/$4-$5.sha256
   component "$1" "${5%%-*}" "$2" "$3" "pkg:deb/debian/$4@${5//+/%2B}?arch=source" \
     "$(sed -n 's/^\([0-9a-f]\{64\}\)  .*\.dsc$/\1/p' "$sums")" "$6"
 }
 
-# libcxx_version LIB: 220108 is 22.1.8.
+# libcxx_version LIB: prints 22.1.8 for the number 220108.
 libcxx_version() {
   local number
   number=$(sed -n 's/^#  *define _LIBCPP_VERSION \([0-9]*\)$/\1/p' "$1/libcxx/include/__config")
@@ -37,7 +37,7 @@ zig_component() {
     "$(sed -n 's/.*--hash=sha256:\([0-9a-f]\{64\}\).*/\1/p' "$pins" | paste -sd,)" '*'
 }
 
-# components: those of all binaries. Needs ZIG, which musl_prefix sets.
+# components: prints the components of all binaries. Needs ZIG, which musl_prefix sets.
 components() {
   local zig=${ZIG%/*}/lib openssl curl llvm
   openssl=$(crate_version openssl-src)
@@ -69,7 +69,7 @@ components() {
   zig_component zig '' MIT -
 }
 
-# licence_texts DIR: the text for each component, as its source has it.
+# licence_texts DIR: writes the licence text of each component, from its source.
 licence_texts() {
   local into=$1 zig=${ZIG%/*}
   crate_source openssl-src

@@ -4,16 +4,17 @@
     release_images.py write --layout FILE --version V --epoch SECONDS [--revision R] --arch ARCH=DIR...
     release_images.py list --layout FILE
 
-DIR is what the tarball for ARCH holds: the programs, LICENSE, licenses/ and execcred.spdx.json. No
-program is run and nothing is mounted, so neither a daemon nor root is needed, and the images of another
-architecture are made like those of this one's. The same files give the same bytes: entries are sorted,
-belong to root and have the given time.
+DIR has the content of the tarball for ARCH: the programs, LICENSE, licenses/ and
+execcred.spdx.json. No program is run and nothing is mounted, so neither a daemon nor root is
+needed, and images of another architecture are made in the same way. The same files give the same
+bytes: entries are sorted, belong to root and have the given time.
 
-Each program is a layer of its own, and so is the folder of licences, which all images share. So the image
-of one plugin has the layer that the image of all programs has, and a node that has the one fetches little
-of the other. SBOMs are artifacts that refer to the image of an architecture (OCI image-spec 1.1).
+Each program is a separate layer, and so is the folder of licences, which all images share. The
+image of one plugin and the image of all programs have the plugin's layer in common, so a node that
+has one of them fetches only the rest. SBOMs are artifacts that refer to the image of an
+architecture (OCI image-spec 1.1).
 
-`list` prints for each name in the layout its digest.
+`list` prints each name in the layout with its digest.
 """
 import argparse
 import datetime
@@ -33,7 +34,7 @@ CONFIG = "application/vnd.oci.image.config.v1+json"
 LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
 EMPTY = "application/vnd.oci.empty.v1+json"
 PREFIX = "org.opencontainers.image."
-# Go's names of the architectures, as images have them.
+# Images use Go's names for the architectures.
 PLATFORMS = {"x86_64": {"architecture": "amd64", "os": "linux"},
              "arm64": {"architecture": "arm64", "os": "linux", "variant": "v8"}}
 # The user nobody without /etc/passwd: a Pod with runAsNonRoot accepts it.
@@ -99,7 +100,7 @@ class Layout:
 
 
 class Release:
-    """What all images of a release have in common."""
+    """The common values of all images of a release."""
 
     def __init__(self, arguments):
         self.version = arguments.version
@@ -118,7 +119,7 @@ class Release:
 
 
 class Architecture:
-    """The layers for one architecture, and what its SPDX document says of the programs."""
+    """The layers for one architecture, and the SPDX document of its programs."""
 
     def __init__(self, release, name, folder):
         self.release = release

@@ -7,7 +7,7 @@
 RELEASE_VERSION=$(sed -n 's/^project(execcred VERSION \([0-9.]*\).*/\1/p' \
   "$EXECCRED_ROOT/CMakeLists.txt")
 
-# The commit's time, where a commit is known: a release is the same bytes whenever it is built.
+# The commit's time, if there is a commit, so that a release has the same bytes whenever it is built.
 source_time() {
   git -c safe.directory="$EXECCRED_ROOT" -C "$EXECCRED_ROOT" log -1 --format=%ct 2>/dev/null || echo 0
 }
@@ -26,13 +26,13 @@ images_name() { echo "execcred-$RELEASE_VERSION-images.tar"; }
 # release_images COMMAND...: the writer of the images.
 release_images() { python3 -B "$EXECCRED_ROOT/scripts/lib/release_images.py" "$@"; }
 
-# archive DIR MEMBER: an archive that does not depend on the user, time and place of packing.
+# archive DIR MEMBER: an archive that does not depend on the user, time and folder of packing.
 archive() {
   tar -c --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
     "--mtime=@$SOURCE_DATE_EPOCH" -C "$1" "$2" | gzip -9n
 }
 
-# stage ARCH DIR: what the tarball holds, and the images.
+# stage ARCH DIR: writes the files for the tarball and the images.
 stage() {
   install -d -m 755 "$2" "$2/licenses"
   install -m 555 "$EXECCRED_ROOT/dist/$1"/* "$2/"
@@ -45,7 +45,7 @@ stage() {
   chmod 444 "$2/LICENSE" "$2/execcred.spdx.json" "$2"/licenses/*
 }
 
-# krew reads no archive that has a link, and wants one for each architecture.
+# krew refuses an archive with a link, and needs one archive for each architecture.
 krew_name() { echo "execcred-$RELEASE_VERSION-krew-linux-${1/x86_64/amd64}.tar.gz"; }
 
 # pack_krew STAGED ARCHIVE
@@ -59,7 +59,7 @@ pack_krew() {
   rm -rf "$work"
 }
 
-# krew_manifest URL DIR: the manifest for krew of the archives in DIR, which URL will hold.
+# krew_manifest URL DIR: prints krew's manifest for the archives in DIR, which will be published at URL.
 krew_manifest() {
   local arch sums=()
   for arch in amd64 arm64; do
@@ -71,7 +71,7 @@ krew_manifest() {
 
 conformance_name() { echo "execcred-conformance-$RELEASE_VERSION-linux-$1.tar.gz"; }
 
-# pack_conformance ARCH STAGED INTO: the suite, with the licences of what it is made of.
+# pack_conformance ARCH STAGED INTO: packs the suite with the licences of its components.
 pack_conformance() {
   local work name
   work=$(mktemp -d)
@@ -110,7 +110,7 @@ pack_images() {
 
 docs_name() { echo "execcred-$RELEASE_VERSION-docs.tar.gz"; }
 
-# pack_docs SITE INTO: of a site that scripts/docs has built.
+# pack_docs SITE INTO: packs a site that scripts/docs has built.
 pack_docs() {
   local work name
   work=$(mktemp -d)
@@ -121,13 +121,13 @@ pack_docs() {
   rm -rf "$work"
 }
 
-# build_docs ROOT LOG: the site of that checkout. It takes seconds, and one that lies there may be older
+# build_docs ROOT LOG: builds the site of that checkout. This takes seconds. An existing site may be older
 # than the pages.
 build_docs() {
   "$1/scripts/docs" --no-browser >"$2" 2>&1 || fail "the documentation site: $(cat "$2")"
 }
 
-# pack_all INTO ARCH...: the files that do not depend on a key.
+# pack_all INTO ARCH...: packs the files that do not depend on a key.
 pack_all() {
   local into=$1 work arch
   shift
@@ -139,7 +139,7 @@ pack_all() {
   pack_images "$work" "$into" "$@"
   build_docs "$EXECCRED_ROOT" "$work/docs.log"
   pack_docs "$EXECCRED_ROOT/build/docs/site" "$into"
-  # The future URL of the release, which must be configured.
+  # Only if the future URL of the release is configured.
   if [ -n "${EXECCRED_RELEASE_URL:-}" ] && [ "$#" -eq 2 ]; then
     krew_manifest "$EXECCRED_RELEASE_URL" "$into" >"$into/execcred-krew.yaml"
   fi
@@ -151,7 +151,7 @@ pack_all() {
 
 provenance_name() { echo "execcred-$RELEASE_VERSION.provenance.json"; }
 
-# provenance DIR ARCH...: for all files of DIR so far.
+# provenance DIR ARCH...: prints the provenance of the files that are in DIR now.
 provenance() {
   local into=$1
   shift
@@ -161,15 +161,15 @@ provenance() {
     --builder "${EXECCRED_BUILDER_ID:-urn:execcred:builder:unnamed}" "${@/#/--arch=}"
 }
 
-# check_signing_key KEY: called before the build, which takes long. A key with a passphrase would
-# stop a release half-way to ask for it.
+# check_signing_key KEY: called before the build, which takes long. A key with a passphrase is refused,
+# because the release would stop half-way to ask for it.
 check_signing_key() {
   [ -z "$1" ] || [[ $(openssl pkey -in "$1" -passin pass: -noout -text 2>/dev/null) == ED25519* ]] ||
     fail "EXECCRED_SIGNING_KEY: '$1' is not an Ed25519 private key in PEM without passphrase;" \
       "'openssl genpkey -algorithm ed25519' makes one"
 }
 
-# sum_and_sign DIR KEY: an empty KEY leaves it unsigned.
+# sum_and_sign DIR KEY: writes the sums and their signatures. With an empty KEY there are no signatures.
 sum_and_sign() {
   (cd "$1" && export LC_ALL=C && sha256sum -- execcred[-_]* >SHA256SUMS)
   if [ -z "$2" ]; then

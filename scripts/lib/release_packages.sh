@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The .deb, .rpm and .apk of the static binaries, made by nfpm, which is built from its Go module, pinned
+# The .deb, .rpm and .apk of the static binaries. nfpm makes them; it is built from its Go module, pinned
 # by version and hash. Sourced by scripts/release, after release_package.sh and tests/e2e/lib/parts.sh.
 
-# Sets NFPM.
+# Sets NFPM to the program, which is built if necessary.
 find_nfpm() {
   local module=../../scripts/packaging/nfpm package=github.com/goreleaser/nfpm/v2
   build_go "$module" "$(module_version "$EXECCRED_ROOT/scripts/packaging/nfpm/go.mod" "$package")" "" \
@@ -11,7 +11,7 @@ find_nfpm() {
   NFPM=$PART/nfpm
 }
 
-# Sets RUNS to what runs a program for ARCH on this machine.
+# Sets RUNS to the command that runs a program for ARCH on this machine.
 find_runner() {
   local machine
   machine=$(musl_machine "$1")
@@ -22,7 +22,7 @@ find_runner() {
   }
 }
 
-# package_texts ARCH DIR: manual pages and completions, which are the same for every architecture.
+# package_texts ARCH DIR: writes manual pages and completions, the same for every architecture.
 package_texts() {
   local arch=$1 into=$2 build=$EXECCRED_ROOT/build/release-$1 shell
   find_runner "$arch"
@@ -40,7 +40,7 @@ package_texts() {
 # put MODE SOURCE TARGET
 put() { install -D -m "$1" "$2" "$3"; }
 
-# The folders of a format that differ: Debian's zsh looks in its vendor's folder.
+# The zsh folder differs between formats: Debian's zsh reads completions from a vendor folder.
 zsh_folder() {
   case $1 in
     deb) echo vendor-completions ;;
@@ -55,8 +55,8 @@ debian_changelog() {
     "$EXECCRED_ROOT/scripts/packaging/debian/changelog.in"
 }
 
-# stage_package FORMAT ARCH STAGED TEXTS INTO: what the package installs. Each format has its own rules
-# for documents.
+# stage_package FORMAT ARCH STAGED TEXTS INTO: writes the files that the package installs. Each format has
+# its own rules for documents.
 stage_package() {
   local format=$1 arch=$2 staged=$3 texts=$4 into=$5 program page
   for program in "$EXECCRED_ROOT/dist/$arch"/*; do
@@ -91,7 +91,7 @@ stage_package() {
   find "$into" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 }
 
-# The first line is the summary. Alpine's index has no more.
+# The first line is the summary. Alpine's index has only that line.
 package_description() {
   echo "credential plugins for multi-cluster Kubernetes controllers"
   [ "$1" = apk ] || cat <<END
@@ -105,7 +105,7 @@ these files.
 END
 }
 
-# package_name FORMAT ARCH: as the format's own tools call such a file.
+# package_name FORMAT ARCH: prints the file name, in the convention of the format.
 package_name() {
   case $1 in
     deb) echo "execcred_$RELEASE_VERSION-1_${2/x86_64/amd64}.deb" ;;

@@ -4,9 +4,9 @@
     release_provenance.py --root TREE --release DIR --images ARCHIVE --version V --epoch SECONDS
                           --builder ID [--revision R] --arch ARCH... <COMPONENTS
 
-The subjects are the files of DIR and the images. The dependencies are the commit, and every source that
-is pinned: those that release_components.sh prints on standard input, the headers by their lists in
-scripts/requirements, the compiler, what makes the packages, and what makes the documentation site.
+The subjects are the files of DIR and the images. The dependencies are the commit and every pinned
+source: the output of release_components.sh on standard input, the headers in the lists of
+scripts/requirements, the compiler, and the tools that make the packages and the documentation site.
 docs/releases.md describes the type of the build.
 """
 import argparse
@@ -33,7 +33,7 @@ def subjects(arguments):
 
 
 def component_sources(lines):
-    """Each package once, with the hash of each of its forms."""
+    """Each package once, with the hashes of all its files."""
     seen = set()
     for line in lines:
         _, _, _, _, source, sums, _ = line.rstrip("\n").split("\t")
@@ -44,7 +44,7 @@ def component_sources(lines):
 
 
 def pinned_headers(root):
-    """Of Debian's packages of headers each file is pinned, by the lists that the build checks."""
+    """Debian's header packages. The lists that the build checks pin each file of them."""
     for name, package in HEADERS.items():
         (pins,) = (root / "scripts" / "requirements").glob(f"{name}-[0-9]*.sha256")
         version = pins.stem.removeprefix(f"{name}-")
@@ -55,7 +55,7 @@ def pinned_headers(root):
 
 
 def pinned_source_files(root):
-    """All files of Debian's source packages; the component has the .dsc alone."""
+    """All files of Debian's source packages. The components have only the .dsc."""
     for pins in sorted((root / "scripts" / "requirements").glob("*-[0-9]*.sha256")):
         for line in pins.read_text().splitlines():
             value, path = line.split(maxsplit=1)
@@ -66,7 +66,7 @@ def pinned_source_files(root):
 
 
 def python_packages(root):
-    """MkDocs with its theme, and the Go that builds nfpm where the machine has none."""
+    """MkDocs with its theme, and the Go that builds nfpm if the machine has no Go."""
     for pins in ("scripts/requirements/docs.txt", "tests/e2e/requirements/go.txt"):
         for name, version, hashes in re.findall(r"^(\S+)==(\S+)((?: \\\n +--hash=sha256:[0-9a-f]{64})+)$",
                                                 (root / pins).read_text(), re.MULTILINE):
@@ -82,12 +82,12 @@ def npm_packages(root):
 
 
 def go_modules(root):
-    """What nfpm is built from; go.sum has a sum of each module and of its go.mod, which may be alone."""
+    """The modules of nfpm. go.sum has a sum for each go.mod, and for each module that is used."""
     for line in (root / "scripts" / "packaging" / "nfpm" / "go.sum").read_text().splitlines():
         module, version, value = line.split()
         version, slash, file = version.partition("/")
         uri = f"pkg:golang/{module.lower()}@{version.replace('+', '%2B')}" + (f"#{file}" if slash else "")
-        # A package URL's letters are small; Go tells capitals apart.
+        # A package URL has lower-case letters, but Go distinguishes upper and lower case.
         yield {"name": f"{module}@{version}{slash}{file}", "uri": uri,
                "digest": {"dirHash1": base64.b64decode(value.removeprefix("h1:")).hex()}}
 
@@ -116,7 +116,7 @@ def statement(arguments, components):
                                          *python_packages(arguments.root),
                                          *npm_packages(arguments.root),
                                          *go_modules(arguments.root)]},
-            # No time of a run, because these bytes are equal in all runs.
+            # No time of the run, because the bytes must be equal in all runs.
             "runDetails": {"builder": {"id": arguments.builder}}}}
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the SPDX document of the binaries for one architecture.
 
-What is in a binary is read from the build itself: the archives that it was linked with, and the
-headers that its objects include. Components come on standard input, as release_components.sh
+The content of a binary is read from the build itself: the archives that it was linked with, and
+the headers that its objects include. Standard input has the components, as release_components.sh
 prints them.
 """
 import argparse
@@ -23,7 +23,7 @@ def ninja_tool(build, *arguments):
 
 
 def headers_of_objects(build):
-    """For each object of the build, what its sources include."""
+    """The headers that the sources of each object of the build include."""
     headers = {}
     for block in ninja_tool(build, "deps").split("\n\n"):
         if block.strip():
@@ -72,7 +72,7 @@ def component_package(component):
 
 
 def source_package(source, sums):
-    """The package that carries a component's source, and perhaps others'."""
+    """The package with a component's source. It may have the sources of other components too."""
     name, version = source.split("?")[0].rsplit("/", 1)[1].replace("%2B", "+").split("@")
     described = package(name, spdx_id("Source", name), version, "NOASSERTION",
                         [reference("PACKAGE-MANAGER", "purl", source)])
@@ -94,7 +94,7 @@ def binary_file(path):
 
 
 def product_package(version, files):
-    """execcred itself."""
+    """The package execcred itself."""
     product = package("execcred", spdx_id("execcred"), version, "Apache-2.0",
                       [reference("PACKAGE-MANAGER", "purl", f"pkg:generic/execcred@{version}")])
     product["filesAnalyzed"] = True

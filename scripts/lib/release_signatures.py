@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signatures of one Ed25519 key in the forms of the tools that people check releases with. openssl
-makes each of them, so the key never enters this program.
+"""Signatures of one Ed25519 key in the formats of the tools that check releases. openssl makes each
+of them, so this program never reads the key.
 
     release_signatures.py sign --key PRIVATE_PEM --epoch SECONDS SUMS STATEMENT
         writes SUMS.sig         of the bytes: openssl, cosign verify-blob
@@ -30,7 +30,7 @@ def encode(data):
 
 
 def public_key(*source):
-    """The key's 32 bytes, the end of its DER form."""
+    """The 32 bytes of the public key, at the end of its DER form."""
     return openssl("pkey", *source, "-outform", "DER")[-32:]
 
 
@@ -40,7 +40,7 @@ class Signer:
         self.public = public_key("-in", key, "-pubout")
 
     def sign(self, data):
-        # pkeyutl signs no pipe with -rawin.
+        # With -rawin pkeyutl cannot sign data from a pipe.
         with tempfile.NamedTemporaryFile() as file:
             file.write(data)
             file.flush()
@@ -48,7 +48,7 @@ class Signer:
 
 
 def key_id(public):
-    """minisign's keys have eight random bytes; here they are the key's own, so that they stay."""
+    """minisign's key IDs are random. This one is a hash of the key, so that it never changes."""
     return hashlib.sha256(public).digest()[:8]
 
 
@@ -68,7 +68,7 @@ def minisign_key(public):
 
 
 def envelope(signer, statement):
-    """DSSE: what is signed has its own type and length before it."""
+    """DSSE signs the statement with its type and length before it."""
     signed = b"DSSEv1 %d %s %d %s" % (len(IN_TOTO), IN_TOTO.encode(), len(statement), statement)
     return json.dumps({"payloadType": IN_TOTO, "payload": encode(statement),
                        "signatures": [{"keyid": "", "sig": encode(signer.sign(signed))}]}) + "\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is made of the SPDX document that release_sbom.py prints: the part for some programs alone, and
-the same facts in CycloneDX 1.6.
+"""Converts the SPDX document that release_sbom.py prints: to one with only some programs, and to
+CycloneDX 1.6.
 
     sbom.py SPDX_FILE     prints the document in CycloneDX
 """
@@ -17,24 +17,24 @@ def text(document):
 
 
 def verification_code(files):
-    """A package's hash over its files' hashes, as SPDX 2.3 has it (7.9)."""
+    """A package's hash over the hashes of its files, as SPDX 2.3 defines it (7.9)."""
     sums = sorted(file["checksums"][0]["checksumValue"] for file in files)
     return hashlib.sha1("".join(sums).encode()).hexdigest()
 
 
 def namespace(name, code):
-    """Of the binaries' hashes: the same document in every build that gives the same bytes."""
+    """A name from the binaries' hashes: builds with the same bytes have the same document."""
     return uuid.uuid5(uuid.NAMESPACE_URL, f"{name}-{code}").urn
 
 
 def related(document, kind, subjects):
-    """What the subjects' relationships of this kind lead to."""
+    """The elements to which the subjects have a relationship of this kind."""
     return {one["relatedSpdxElement"] for one in document["relationships"]
             if one["relationshipType"] == kind and one["spdxElementId"] in subjects}
 
 
 def of_programs(document, name, programs):
-    """The SPDX document that has these programs, and what they are made of, alone."""
+    """The SPDX document with only these programs and their components."""
     files = [file for file in document["files"] if file["fileName"].removeprefix("./") in programs]
     product = dict(document["packages"][0])
     code = verification_code(files)

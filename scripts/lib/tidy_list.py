@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which sources clang-tidy has to check: those that are not in the list of clean ones.
+"""Finds the sources that clang-tidy must check: those that are not in the list of clean ones.
 
-    tidy_list.py changed LIST   of the sources on standard input, each ended by NUL: those whose key
-                                LIST does not have
-    tidy_list.py record LIST    adds the sources on standard input, which are clean, and drops what LIST
-                                has of sources that are gone or another version
+    tidy_list.py changed LIST   prints the sources of standard input (each ended by NUL) whose key
+                                is not in LIST
+    tidy_list.py record LIST    adds the sources of standard input, which are clean, to LIST, and
+                                drops the keys of deleted and changed sources
 
 A source's key is the SHA-256 of .clang-tidy, of the source, and of the project's headers that it
-includes, directly or not, without the lines that are comments alone. What clang-tidy says of a source
+includes, directly or not, without the lines that are only comments. The result of clang-tidy
 depends on nothing else of the project.
 """
 
@@ -18,9 +18,9 @@ import re
 import sys
 
 INCLUDE = re.compile(rb'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
-# A line that is a comment alone; NOLINT is for clang-tidy.
+# A line that is only a comment. NOLINT comments are instructions for clang-tidy.
 COMMENT = re.compile(rb"^[ \t]*//(?!.*NOLINT).*\n", re.MULTILINE)
-# Where the build looks for a header that is not beside the file that includes it.
+# The folders in which the build looks for a header that is not next to the including file.
 FOLDERS = [pathlib.Path(name) for name in ("cli", "plugins")]
 
 
@@ -45,7 +45,7 @@ class Sources:
         if kind == b'"':
             places.insert(0, path.parent / name)
         for place in places:
-            # A path with ".." is one file under several names.
+            # Paths with ".." are other names of the same file.
             place = pathlib.Path(*resolve(place.parts))
             if place.is_file():
                 return place

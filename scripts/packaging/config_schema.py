@@ -52,7 +52,7 @@ def fields_of(option):
 
 
 def fallback(option, properties):
-    """Another option's field, which counts where none of this option's is set."""
+    """Another option's field, which is used if no field of this option is set."""
     shared = option.shared_field
     properties[shared] = {
         "description": properties[shared]["description"] +
@@ -95,7 +95,7 @@ def schema_of(plugin):
 
 
 def text_of(value, indent="", lead=""):
-    """Like json.dumps, but what fits stands in one line."""
+    """Like json.dumps, but a value that fits into a line is written on one line."""
     line = lead + json.dumps(value, ensure_ascii=False)
     if not isinstance(value, (dict, list)) or len(indent) + len(line) < WIDTH:
         return line

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/doctor-faults.md, of the tables in tests/e2e/suites/47-doctor.sh.
+"""Writes docs/doctor-faults.md from the tables in tests/e2e/suites/47-doctor.sh.
 
     doctor_faults.py ROOT [--check]
 
-With --check it writes nothing, and exits with 1 where the page is stale.
+With --check it writes nothing, and exits with 1 if the page is stale.
 """
 import pathlib
 import re
@@ -13,7 +13,7 @@ ROOT = pathlib.Path(sys.argv[1]).resolve()
 SUITE = ROOT / "tests/e2e/suites/47-doctor.sh"
 PAGE = ROOT / "docs/doctor-faults.md"
 ROW = re.compile(r"^([a-z][a-z_]*) ([a-z-]+) ([013])$", re.MULTILINE)
-# "for body in" and "check" are the rows that have arguments.
+# The rows with arguments are in "for body in" and "check".
 BODY = re.compile(r"'([^'|]+)\|([a-z-]+)\|([013])'")
 CHECK = re.compile(r'check "([^"$]+)" \\?\s*fault ([a-z-]+) ([013]) ')
 HEAD = """# The faults that execcred doctor is tested with

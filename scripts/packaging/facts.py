@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs declare of themselves, as the program plugin-facts prints it (cli/facts)."""
+"""The declarations of the programs, as the program plugin-facts prints them (cli/facts)."""
 import dataclasses
 import json
 import re
@@ -12,7 +12,7 @@ COMMON = "Common"
 class Option:
     name: str
     group: str
-    help: str = ""  # none where the choices say all
+    help: str = ""  # may be empty if the choices explain everything
     letter: str = ""
     value: str = ""  # "PATH"; empty for a switch
     default: str = ""
@@ -28,8 +28,8 @@ class Option:
     is_shared: bool = False  # several plugins have it
     variables: list = dataclasses.field(default_factory=list)
     fields: list = dataclasses.field(default_factory=list)  # of spec.cluster.config
-    shared_field: str = ""  # another option's, which counts where no other field is set
-    permission: str = ""  # the option that may have to allow a ClusterProfile's value
+    shared_field: str = ""  # another option's, which is used if no other field is set
+    permission: str = ""  # the option that allows a ClusterProfile's value, if one is needed
     may_be_argument: bool = False  # from a ClusterProfile
     form: dict = dataclasses.field(default_factory=dict)
     weakness: dict = dataclasses.field(default_factory=dict)
@@ -53,7 +53,7 @@ class Command:
     operands: str = ""  # "FILE..."; empty for none
     operand_choices: list = dataclasses.field(default_factory=list)
     examples: list = dataclasses.field(default_factory=list)  # (purpose, command)
-    ignores_profile: bool = False  # takes nothing from a ClusterProfile, and refuses nothing there
+    ignores_profile: bool = False  # ignores all settings of a ClusterProfile
 
     @property
     def name(self):
@@ -89,7 +89,7 @@ def command_of(program, facts):
 
 
 def read(program):
-    """The facts that the program plugin-facts prints."""
+    """The output of the program plugin-facts."""
     done = subprocess.run([program], capture_output=True, check=True, timeout=60)
     facts = json.loads(done.stdout)
     execcred = facts["execcred"]
@@ -104,7 +104,7 @@ def read(program):
 
 
 def by_group(options):
-    """(heading, options), in the order of the first of each; the common ones last."""
+    """(heading, options), in the order of the first option of each. The common ones are last."""
     groups = {}
     for option in options:
         groups.setdefault(option.group, []).append(option)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what is made of the programs' declarations, which the program FACTS prints (cli/facts).
+"""Writes the files that are generated from the output of the program FACTS (cli/facts).
 
     generate.py FACTS man --into DIR --date YYYY-MM-DD   NAME.1 for each program
     generate.py FACTS sources ROOT [--check]             config/schemas, the tables of docs/
@@ -30,7 +30,7 @@ def write_manual(known, into, date):
 
 
 def sources(known, root):
-    """(path, text) of every generated file; None for one that has to go."""
+    """(path, text) of every generated file. The text of a file to delete is None."""
     schemas = root / "config" / "schemas"
     written = {schemas / f"{plugin.name}.config.schema.json": config_schema.write(plugin)
                for plugin in known.plugins}
@@ -47,7 +47,7 @@ def sources(known, root):
 
 
 def write_sources(known, root, is_check):
-    """Whether nothing had to change."""
+    """Whether all files were up to date."""
     is_current = True
     for path, text in sources(known, root):
         if (path.read_text(encoding="utf-8") if path.exists() else None) == text:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A manual page, section 1, from what a program declares (facts.py) and the files in man/.
+"""Makes a manual page of section 1 from a program's declarations (facts.py) and the files in man/.
 
-What is declared nowhere, such as exit codes, is in man/*.roff: text under ".SH NAME" goes to the
-end of the section of that name.
+Text that is not declared, such as exit codes, is in man/*.roff: text under ".SH NAME" is added to
+the end of the section of that name.
 """
 import re
 import textwrap
@@ -18,7 +18,7 @@ MARKED = re.compile(r"(?<![\w/-])(--?[a-z][a-z0-9-]*\b)|\b(EXECCRED_[A-Z_]+)\b")
 def escape(text):
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
     text = text.replace("^", "\\(ha").replace("`", "\\(ga").replace("~", "\\(ti")
-    # A long path does not fit into a line, so it may be broken behind a slash.
+    # A long path does not fit into a line, so it may be broken after a slash.
     text = re.sub(r"\S{40,}", lambda word: word[0].replace("/", "/\\:"), text)
     return "\\&" + text if text.startswith(".") else text
 
@@ -32,7 +32,7 @@ def italic(text):
 
 
 def paragraph(text):
-    """Text of any length; roff wants lines that are not too long, and a new one for a sentence."""
+    """Text of any length. roff needs short lines, and a new line for each sentence."""
     lines = []
     for sentence in re.split(r"(?<=\.) (?=[A-Z])", text):
         parts = textwrap.wrap(sentence, 72, break_long_words=False, break_on_hyphens=False)
@@ -116,7 +116,7 @@ def grouped_lines(options):
 
 
 def environment(commands):
-    """Each variable once, with the options that it stands for."""
+    """Each variable once, with the options that it sets."""
     flags = {}
     for command in commands:
         for option in command.options:
@@ -162,7 +162,7 @@ def see_also(name, names):
 
 def page(name, version, date, include, sections):
     for section, lines in read_sections(include).items():
-        # Text about all options goes before the first heading.
+        # Text about all options is before the first heading.
         both = [lines, sections.get(section, [])] if section == "OPTIONS" else \
             [sections.get(section, []), lines]
         sections[section] = both[0] + both[1]

@@ -64,7 +64,7 @@ def of_plugin(plugin):
 
 
 def of_all(shared):
-    """In the order in which they are declared."""
+    """The options by group, in the order of their declaration."""
     groups = {}
     for option in shared:
         groups.setdefault(option.group, []).append(option)
@@ -72,7 +72,7 @@ def of_all(shared):
 
 
 def put_into(page, text, path):
-    """The page with another text between its markers."""
+    """The page with a new text between its markers."""
     if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(END) < page.index(BEGIN):
         raise SystemExit(f"{path}: not one '{BEGIN.strip()}' and one '{END.strip()}' behind it")
     return page[:page.index(BEGIN) + len(BEGIN)] + "\n" + text + "\n" + page[page.index(END):]

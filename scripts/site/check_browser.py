@@ -58,7 +58,7 @@ def set_window(browser, width, height):
 
 
 def draws_diagrams(browser):
-    """Whether Mermaid has replaced each diagram's text by a drawing."""
+    """Whether Mermaid has replaced the text of each diagram with a drawing."""
     return browser.execute_script(
         "return !document.querySelector('pre.mermaid') &&"
         " [...document.querySelectorAll('.mermaid')].every(one => one.offsetHeight > 20)")
@@ -73,7 +73,7 @@ def finds(browser, words):
 
 
 def widths(browser):
-    """Of the page and of its window."""
+    """The widths of the page and of its window."""
     return browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
 
 
@@ -83,13 +83,13 @@ def fits(browser):
 
 
 def problems_of(browser):
-    """What is wrong with the open page."""
+    """The problems of the open page."""
     problems = []
     try:
         WebDriverWait(browser, SECONDS).until(draws_diagrams)
     except TimeoutException:
         problems.append("a diagram was not drawn")
-    # In a new width the theme slides some parts to their places.
+    # After a change of the width the theme moves some parts slowly.
     try:
         WebDriverWait(browser, SECONDS).until(fits)
     except TimeoutException:

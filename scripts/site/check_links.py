@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether every link of the built site leads to a file and an anchor of it, and whether each page is
-complete without another host.
+"""Checks that every link of the built site leads to a file and an anchor of the site, and that no
+page loads anything from another host.
 
     check_links.py SITE
 
-Links of text to other hosts are not followed.
+Links to other hosts are not followed.
 """
 import html.parser
 import pathlib
@@ -12,7 +12,7 @@ import re
 import sys
 import urllib.parse
 
-# Resources that a browser loads by itself. <link> counts unless it only names something.
+# Resources that a browser loads by itself. <link> is one, except a kind that is only a name.
 LOADED = {"script": ["src"], "img": ["src", "srcset"], "source": ["src", "srcset"], "iframe": ["src"],
           "video": ["src", "poster"], "audio": ["src"], "object": ["data"], "embed": ["src"],
           "use": ["href"], "link": ["href"]}
@@ -43,7 +43,7 @@ def is_foreign(link):
 
 
 def problem_of(site, pages, source, link):
-    """What is wrong with a link inside the site, or None."""
+    """The problem of a link inside the site, or None."""
     parts = urllib.parse.urlsplit(link)
     path = urllib.parse.unquote(parts.path)
     target = (source if not path else site / path[1:] if path.startswith("/") else source.parent / path)
@@ -53,7 +53,7 @@ def problem_of(site, pages, source, link):
     if not target.is_file() or site not in target.parents:
         return "leads nowhere"
     anchor = urllib.parse.unquote(parts.fragment)
-    # Material makes the anchors that begin with two underscores.
+    # The theme Material adds the anchors that start with two underscores.
     if anchor and not anchor.startswith("__") and target in pages and anchor not in pages[target].anchors:
         return "has an anchor that its page lacks"
     return None
@@ -63,7 +63,7 @@ def main(site):
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
     problems, count = [], 0
     for path, page in pages.items():
-        # The 404 page is served at any path, so its links begin with a slash.
+        # The 404 page is served at any path, so its links start with a slash.
         for link in sorted(page.links | page.loaded):
             count += 1
             if is_foreign(link):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies the documentation to where MkDocs builds it from.
+"""Copies the documentation to the folder from which MkDocs builds the site.
 
     stage.py REPOSITORY TARGET [PICTURES]
 
-TARGET gets every page at the path that it has in the repository, and every file that a page links to,
-so the same links work on the site. A folder that a page links to becomes a page, which shows its files.
-A link whose target does not exist stays as it is: mkdocs --strict reports it.
+TARGET gets every page at the path that it has in the repository, and every file that a page links
+to, so the same links work on the site. A folder that a page links to becomes a page, which shows
+its files. A link whose target does not exist stays as it is: mkdocs --strict reports it.
 
-A page asks for a picture of PICTURES by a comment, <!-- picture NAME.png: WORDS -->, so that it is shown
-nowhere but on a site that has it.
+A comment in a page, <!-- picture NAME.png: WORDS -->, names a picture of PICTURES. So the picture
+is shown only on a site that has it.
 """
 import pathlib
 import posixpath
@@ -22,12 +22,12 @@ FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 CELL_CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s#]+)(#[^)\s]*)?\)")
 PICTURE = re.compile(r"^<!-- picture ([\w-]+\.png): (.*) -->$", re.MULTILINE)
-# How a file is shown on the page of its folder.
+# The language of a file's code block on the page of its folder.
 LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".cpp": "cpp", ".txt": "cmake", ".sh": "sh"}
 
 
 def outside_fences(text, change):
-    """The text with what is outside code blocks changed."""
+    """The text, changed only outside code blocks."""
     parts, start = [], 0
     for match in FENCE.finditer(text):
         parts += [change(text[start:match.start()]), match[0]]
@@ -36,20 +36,20 @@ def outside_fences(text, change):
 
 
 def unescape_table_code(text):
-    """Code in a table's cell writes | as \\|, which GitHub demands and MkDocs shows."""
+    """Code in a table cell writes | as \\|. GitHub requires this, but MkDocs would show it."""
     return re.sub(r"^\|.*", lambda row: CELL_CODE.sub(
         lambda code: code[0].replace("\\|", "|"), row[0]), text, flags=re.MULTILINE)
 
 
 def file_section(file):
-    """A file of an example, as a code block that no line of the file can end."""
+    """A file of an example as a code block. No line of the file can end the block."""
     text = file.read_text(encoding="utf-8").rstrip("\n")
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
     return f"\n### {file.name}\n\n{fence}{LANGUAGES.get(file.suffix, 'text')}\n{text}\n{fence}\n"
 
 
 def folder_page(folder, name):
-    """The page of a folder: its README.md, then the files and folders beside it."""
+    """The page of a folder: its README.md, then the other files and folders."""
     readme = folder / "README.md"
     text = readme.read_text(encoding="utf-8") if readme.is_file() else f"# {name}\n"
     folders = [one for one in sorted(folder.iterdir()) if one.is_dir()]
@@ -67,7 +67,7 @@ class Stage:
         self.staged = set()
 
     def page(self, path):
-        """Writes the page at a path of the repository, and what it links to."""
+        """Writes the page at this path of the repository, and everything that it links to."""
         if path in self.staged:
             return
         self.staged.add(path)
@@ -88,7 +88,7 @@ class Stage:
         file.write_text(text, encoding="utf-8")
 
     def link(self, folder, link):
-        """Stages what a page in the folder links to; returns the link by which MkDocs finds it."""
+        """Stages the target of a link in this folder. Returns the link for MkDocs."""
         if re.match("[a-z]+:", link):
             return link
         path = posixpath.normpath(posixpath.join(folder, link))
@@ -107,7 +107,7 @@ class Stage:
         return link
 
     def picture(self, folder, name, words):
-        """Stages the picture beside the page and shows it; nothing where there are no pictures."""
+        """Copies the picture next to the page and shows it. Empty if there are no pictures."""
         if self.pictures is None:
             return ""
         file = self.target / folder / name

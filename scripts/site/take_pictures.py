@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of what execcred doctor shows, for the documentation: its text and its HTML page.
+"""Takes pictures of the output of execcred doctor for the documentation: its text and HTML page.
 
     take_pictures.py BIN PICTURES
 
-A few clusters are made here, of which one works and the others have faults. What doctor prints is shown by
-headless Chromium; PICTURES gets doctor-text.png, doctor-wide.png and doctor-phone.png.
+It makes a few clusters, of which one works and the others have faults. Headless Chromium shows
+doctor's output. PICTURES gets doctor-text.png, doctor-wide.png and doctor-phone.png.
 """
 import base64
 import functools
@@ -28,14 +28,14 @@ STYLED = re.compile(r"\x1b\[([0-9;]*)m")
 TERMINAL = """<!doctype html><meta charset="utf-8"><style>
 body{margin:0;padding:16px;background:#0d1117;color:#e6edf3;font:14px/1.45 "DejaVu Sans Mono",monospace}
 pre{margin:0;font:inherit;white-space:pre-wrap}</style><pre>"""
-# Which access provider, and which server: None is the one that works.
+# The access provider and the server of each cluster. None is the server that works.
 CLUSTERS = {"berlin": ("token", None), "lagos": ("token", None), "lima": ("token", "https://127.0.0.1:1"),
             "oslo": ("no-source", None), "perth": ("no-program", None), "quito": ("unmapped", None),
             "seoul": ("token", "https://seoul.invalid:6443")}
 
 
 class Api(http.server.BaseHTTPRequestHandler):
-    """As much of an API server as doctor asks: who the caller is."""
+    """The part of an API server that doctor calls: it answers who the caller is."""
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):
@@ -110,12 +110,12 @@ def doctor(programs, folder, *arguments):
                          cwd=folder, capture_output=True, text=True, check=False)
     if ran.returncode not in (0, 1):
         sys.exit(f"execcred doctor ended with {ran.returncode}: {ran.stderr}")
-    # The folder of the build must not be shown.
+    # The pictures must not show the folder of the build.
     return ran.stdout.replace(str(programs), "/plugins")
 
 
 def as_page(text):
-    """What a terminal shows of the text."""
+    """The text as a terminal shows it."""
     parts = STYLED.split(text)
     shown = [html.escape(parts[0])]
     for code, words in zip(parts[1::2], parts[2::2]):
