@@ -473,9 +473,10 @@ Error Connection::certificate_failure(bool is_server) const {
           cause::kTlsWrongName,
           "the certificate of " + peer + " is not for " + in_quotes(host_of(is_server).name) +
               " but for " + (events.names.empty() ? "no name" : join(events.names, ", ")),
-          is_server
-              ? "the server's name in the ClusterProfile, or its tls-server-name, must be one of these"
-              : "the host of the proxy's URL must be one of these");
+          std::string(is_server
+                          ? "the server's name in the ClusterProfile, or its tls-server-name, "
+                          : "the host of the proxy's URL ") +
+              "must be one of these");
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return failure(cause::kTlsExpired,
                      "the certificate" + of_subject + " ended at " + events.not_after,
@@ -533,10 +534,8 @@ Error Connection::tls_failure(int reason, bool is_server) const {
                    "TLS 1.2 or newer is needed");
   }
   if (events.alert == kUnrecognizedName) {
-    return failure(cause::kTlsWrongName,
-                   peer + " knows no " + in_quotes(host_of(is_server).name),
-                   is_server ? "check the server's name, and tls-server-name"
-                             : "check the host of the proxy's URL");
+    return failure(cause::kTlsWrongName, peer + " knows no " + in_quotes(host_of(is_server).name),
+                   is_server ? "check the server's name, and tls-server-name" : "check its URL");
   }
   if (events.alert >= 0) {
     return failure(cause::kTlsFailed,
