@@ -163,16 +163,11 @@ Result<FreshCredential> CertificateSigning::obtain(HubClient& cluster, const Cal
   std::optional<PendingRequest> pending = kept(call);
   for (Duration pause = milliseconds(50);; pause = std::min(2 * pause, kLongestPause)) {
     Found found;
-    if (pending) {
-      Result<Found> looked = find(cluster, *pending);
-      if (!looked && is_out_of_time(looked.error(), *pending, call)) {
-        return waiting(pending->name);
-      }
-      found = TRY(std::move(looked));
-    }
+    if (pending) found = TRY(look(cluster, *pending, call));
     if (!found.ours) {
       pending = TRY(make(cluster, call));
-      found = TRY(find(cluster, *pending));
+      seen_ = Seen{.name = pending->name};
+      found = TRY(look(cluster, *pending, call));
     }
     if (found.ours) {
       std::optional<FreshCredential> fresh = TRY(outcome(*found.ours, *pending, cluster, call));
@@ -188,12 +183,17 @@ Result<FreshCredential> CertificateSigning::obtain(HubClient& cluster, const Cal
   }
 }
 
-// Whether a failed read is only a matter of time: if the previous read succeeded, a read that ends
-// at the call's deadline says nothing about the cluster.
-bool CertificateSigning::is_out_of_time(const Error& error, const PendingRequest& pending,
-                                        const CallContext& call) const {
-  return error.kind == Error::Kind::unavailable && seen_ && seen_->name == pending.name &&
-         call.deadline - steady_clock::now() <= kLastLook;
+// Reads the request. If it was made or read before, a read that ends at the call's deadline says
+// nothing about the cluster: the error is then that the request waits.
+Result<CertificateSigning::Found> CertificateSigning::look(HubClient& cluster,
+                                                           const PendingRequest& pending,
+                                                           const CallContext& call) {
+  Result<Found> found = find(cluster, pending);
+  const bool is_out_of_time = !found && found.error().kind == Error::Kind::unavailable && seen_ &&
+                              seen_->name == pending.name &&
+                              call.deadline - steady_clock::now() <= kLastLook;
+  if (is_out_of_time) return waiting(pending.name);
+  return found;
 }
 
 std::optional<Error> CertificateSigning::still_waiting(const CallContext& call) {

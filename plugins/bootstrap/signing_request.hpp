@@ -49,7 +49,7 @@ class CertificateSigning {
     bool is_there = false;
     std::optional<json::Value> ours = {};  // with our spec.request
   };
-  // The request as last read, without a certificate.
+  // The request as it was made or last read, without a certificate.
   struct Seen {
     std::string name = {};
     bool is_approved = false;
@@ -59,8 +59,7 @@ class CertificateSigning {
   Result<PendingRequest> make(HubClient& cluster, const CallContext& call);
   Result<PendingRequest> make_locked(HubClient& cluster, const CallContext& call);
   Result<Found> find(HubClient& cluster, const PendingRequest& pending) const;
-  bool is_out_of_time(const Error& error, const PendingRequest& pending,
-                      const CallContext& call) const;
+  Result<Found> look(HubClient& cluster, const PendingRequest& pending, const CallContext& call);
   // The credential, or an error if the request was refused; nullopt if there is no decision yet.
   Result<std::optional<FreshCredential>> outcome(const json::Value& object,
                                                  const PendingRequest& pending,

@@ -145,6 +145,13 @@ TEST_CASE("csr: if the last read gets no answer, the result of the read before i
   CHECK_REFUSAL(rig.run(brief()), 3, "is approved, and its signer has issued no certificate yet");
 }
 
+TEST_CASE("csr: if the read after the creation gets no answer, the request is pending") {
+  Bootstrap rig;
+  rig.api.stall_after(0);
+  CHECK_REFUSAL(rig.run(brief()), 3, "is pending: nobody has approved it yet");
+  CHECK(rig.api.posts() == 1);
+}
+
 TEST_CASE("csr: name and key are stored with mode 0600, and a damaged file is ignored") {
   Bootstrap rig;
   rig.api.decide(Approver::waits);
