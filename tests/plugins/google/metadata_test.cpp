@@ -90,6 +90,22 @@ TEST_CASE("metadata: a token's lifetime begins before the request, also if the r
   CHECK(claimed_seconds(outcome) <= claim_for(3600) - 2);
 }
 
+TEST_CASE("metadata: a token that ends before it is printed is replaced once") {
+  Google google;
+  ScriptedServer metadata(kPlain);
+  int count = 0;
+  metadata.on(kTokenPath, [&count](Stream& stream, const Received&) {
+    if (++count > 1) return void(stream.write(good("ya29.second")));
+    const timespec slow = {.tv_sec = 1, .tv_nsec = 100'000'000};
+    nanosleep(&slow, nullptr);
+    stream.write(reply(200, token_body("ya29.first", "1"), kFlavor));
+  });
+  const Outcome outcome = google.run_cold(at(metadata.authority()));
+  CHECK_SUCCESS(outcome);
+  CHECK(token_of(outcome) == "ya29.second");
+  CHECK(count == 2);
+}
+
 TEST_CASE("metadata: its temporary errors are retried") {
   Google google;
   for (const int status : {429, 500, 503}) {
