@@ -45,8 +45,8 @@ std::vector<HttpHeader> sign_aws_request(const AwsRequest& request,
                                          const AwsCredentials& credentials, const AwsScope& scope,
                                          TimePoint now);
 
-// Returns the presigned https URL. Whoever has it can send the request, with the request's headers,
-// for `lifetime` (which the receiver may shorten). The query is sorted, and the signature is last.
+// Returns the presigned https URL. Anyone with the URL can send the request, with its headers, for
+// `lifetime` (which the receiver may shorten). The query is sorted, and the signature is last.
 // The URL contains the token of a session.
 SecretString presign_aws_request(const AwsRequest& request, const AwsCredentials& credentials,
                                  const AwsScope& scope, TimePoint now,
