@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The credential of one cluster over time. The plugin is a shell script.
+#include "comes_true.hpp"
 #include "expect.hpp"
 #include "temp_dir.hpp"
 
@@ -8,6 +9,9 @@
 #include <execcred/os/file.hpp>
 
 #include <doctest/doctest.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -170,18 +174,30 @@ TEST_CASE("CredentialSource: many threads at once cause one run of the plugin") 
 TEST_CASE("CredentialSource: threads whose credential expired while they waited run one by one") {
   Cluster cluster;
   cluster.clock->time = *parse_rfc3339("2200-01-01T02:00:00Z");
-  const std::string busy = cluster.path("busy");
-  cluster.answer("2200-01-01T01:00:00Z");
+  // Run N waits until its pipe "gate-N" is opened for writing.
   const Result<std::string> answer = read_file(cluster.path("answer"), 4096);
   REQUIRE(answer);
-  cluster.script("mkdir " + busy + " || exit 1\nsleep 0.1\nrmdir " + busy + "\n" + *answer);
+  cluster.script("read line <" + cluster.path("gate-") + "$(grep -c run " + cluster.path("runs") +
+                 ")\n" + *answer);
   CredentialSource source = cluster.source();
   constexpr int kThreads = 8;
   std::atomic<int> served = 0;
   std::vector<std::thread> threads;
   threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
+    REQUIRE(mkfifo(cluster.path("gate-" + std::to_string(i + 1)).c_str(), 0600) == 0);
+  }
+  for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] { served += source.get().has_value() ? 1 : 0; });
+  }
+  for (int run = 1; run <= kThreads; ++run) {
+    FileDescriptor gate;
+    CHECK(test::comes_true([&] {
+      const std::string path = cluster.path("gate-" + std::to_string(run));
+      gate.reset(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+      return static_cast<bool>(gate);
+    }));
+    CHECK(cluster.runs() == run);
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(served == kThreads);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "comes_true.hpp"
 #include "expect.hpp"
 #include "temp_dir.hpp"
 
@@ -29,28 +30,19 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 using test::check_fails;
+using test::comes_true;
 using test::contains;
+using test::kPatience;
 using test::TempDir;
 using test::write_file;
 
 constexpr auto kConfiguration = Error::Kind::configuration;
-constexpr Duration kPatience = 60s;
 
 Command shell(std::string script, Duration limit = kPatience) {
   return {.path = "/bin/sh",
           .arguments = {"-c", std::move(script)},
           .environment = {"PATH=/usr/bin:/bin"},
           .limit = limit};
-}
-
-// Calls `is_done` until it returns true or kPatience is over.
-bool comes_true(const std::function<bool()>& is_done) {
-  const auto end = steady_clock::now() + kPatience;
-  while (steady_clock::now() < end) {
-    if (is_done()) return true;
-    std::this_thread::yield();
-  }
-  return false;
 }
 
 // A named pipe that processes hold open for writing; shows whether any of them is still running.
