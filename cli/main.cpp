@@ -4,10 +4,12 @@
 
 #include <execcred/base/environment.hpp>
 #include <execcred/os/deadline.hpp>
+#include <execcred/os/process.hpp>
 #include <execcred/os/process_setup.hpp>
 
-#include <csignal>
 #include <string>
+
+#include <unistd.h>
 
 namespace execcred::cli {
 namespace {
@@ -24,9 +26,7 @@ int run_program(int argc, char** argv) {
   if (!ready) return fail(ready.error());
   // CLI11 allocates memory in functions that are noexcept, so it could not report a failure.
   end_without_memory(kProgram);
-  // If the caller ignores SIGCHLD and execcred inherits that, it cannot find out how a plugin
-  // ended.
-  std::signal(SIGCHLD, SIG_DFL);
+  if (getpid() == 1) reap_orphans();
   Commands commands;
   commands.set_program(argc > 0 ? argv[0] : "");
   const Result<Outcome> outcome =

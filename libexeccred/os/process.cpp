@@ -17,9 +17,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -32,11 +34,30 @@ volatile pid_t guarded_group = 0;
 constexpr std::array<int, 6> kEndingSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGALRM};
 std::array<struct sigaction, kEndingSignals.size()> former_actions;
 
+bool has_child_ended(pid_t child) {
+  siginfo_t end = {};
+  return waitid(P_PID, static_cast<id_t>(child), &end, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         end.si_pid != 0;
+}
+
+// Kills the child and its group. A plugin first gets SIGTERM and a moment, so that it can end the
+// programs that it runs, which are in groups of their own. Async-signal-safe.
+void end_with_group(pid_t leader) {
+  constexpr int kMilliseconds = 60;
+  kill(-leader, SIGTERM);
+  for (int waited = 0; waited < kMilliseconds && !has_child_ended(leader); ++waited)
+    poll(nullptr, 0, 1);
+  kill(-leader, SIGKILL);
+  kill(leader, SIGKILL);  // it may have joined another group
+}
+
 void end_group(int signal) {
   // set_up_process() requests SIGUSR1 for the end of the parent's thread, which the parent may
   // survive.
   if (signal == SIGUSR1 && !has_lost_parent()) return;
-  kill(-guarded_group, SIGKILL);
+  const int error_number = errno;
+  end_with_group(guarded_group);
+  errno = error_number;
   for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
     if (kEndingSignals[i] == signal) sigaction(signal, &former_actions[i], nullptr);
   }
@@ -240,6 +261,50 @@ int spawn(const Plan& plan, pid_t& pid) {
   return problem;
 }
 
+// The children that this module waits for, if the process also reaps orphans.
+class Family {
+ public:
+  // Starts the child; returns 0 or an errno value. An orphan is never confused with it, because
+  // nothing is reaped meanwhile.
+  int start(const Plan& plan, pid_t& pid) {
+    if (!reaps_orphans) return spawn(plan, pid);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const int problem = spawn(plan, pid);
+    if (problem == 0) children_.push_back(pid);
+    return problem;
+  }
+
+  // Forgets the child, which was reaped, and reaps orphans that have ended.
+  void end(pid_t child) {
+    if (!reaps_orphans) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    children_.erase(std::remove(children_.begin(), children_.end(), child), children_.end());
+    for (;;) {
+      siginfo_t ended = {};
+      const bool is_any =
+          waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0;
+      // The thread that waits for a child reaps it, and then calls end() too.
+      if (!is_any || is_child(ended.si_pid)) return;
+      waitpid(ended.si_pid, nullptr, WNOHANG);
+    }
+  }
+
+  std::atomic<bool> reaps_orphans = false;
+
+ private:
+  bool is_child(pid_t pid) const {
+    return std::find(children_.begin(), children_.end(), pid) != children_.end();
+  }
+
+  std::mutex mutex_;
+  std::vector<pid_t> children_;
+};
+
+Family& family() {
+  static Family family;
+  return family;
+}
+
 // A child process. The destructor kills it with its group, and reaps it. It is never reaped
 // earlier, so that its pid and the number of its group are not reused.
 class Child {
@@ -249,9 +314,15 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
-    if (is_lost_) return;
-    kill(-pid_, SIGKILL);
-    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
+    if (!is_lost_) {
+      if (has_ended()) {
+        kill(-pid_, SIGKILL);
+      } else {
+        end_with_group(pid_);
+      }
+      reap();
+    }
+    family().end(pid_);
   }
 
   // -1 if the kernel or a seccomp filter has no pidfd_open; then the caller polls has_ended().
@@ -276,6 +347,16 @@ class Child {
   }
 
  private:
+  // Waits for a second. A program in an uninterruptible system call, or of another user, may stay.
+  void reap() const {
+    constexpr int kMilliseconds = 1000;
+    for (int waited = 0; waited < kMilliseconds; ++waited) {
+      const pid_t reaped = waitpid(pid_, nullptr, WNOHANG);
+      if (reaped == pid_ || (reaped < 0 && errno != EINTR)) return;
+      poll(nullptr, 0, 1);
+    }
+  }
+
   pid_t pid_;
   FileDescriptor pidfd_;
   siginfo_t end_ = {};
@@ -366,6 +447,8 @@ class Collector {
 
 }  // namespace
 
+void reap_orphans() { family().reaps_orphans = true; }
+
 Result<Finished> run_command(const Command& command) {
   Pipe output = TRY(make_pipe());
   Pipe error_output = TRY(make_pipe());
@@ -385,7 +468,7 @@ Result<Finished> run_command(const Command& command) {
   pid_t pid = 0;
   // Signals are blocked until an object exists that ends the child.
   std::optional<SignalBlock> block(std::in_place);
-  const int problem = spawn(plan, pid);
+  const int problem = family().start(plan, pid);
   if (problem != 0) return cannot_start(command, problem);
   std::optional<GroupGuard> guard;  // until the group is gone
   Child child(pid);

@@ -39,14 +39,20 @@ class GroupGuard {
   ~GroupGuard();
 };
 
+// From here on, run_command() also reaps the orphans that this process inherits: the first process
+// of a container is the parent of all orphans in it. For programs only, because it also reaps the
+// children of other code.
+void reap_orphans();
+
 // Runs another program for its output, within limits.
 //
 // The program gets exactly the environment that is given, /dev/null as standard input, default
-// signal dispositions, none of the caller's descriptors, and a process group of its own, which is
-// killed whole at the deadline. The call waits for the end of the program, and not for the end of
-// its output: a descendant that keeps the pipe open does not delay the caller. The program does not
-// outlive its caller: when the thread that runs it ends for any reason, the program is killed. This
-// is safe in a process with threads.
+// signal dispositions, none of the caller's descriptors, and a process group of its own. At the
+// deadline the group gets SIGTERM. It gets SIGKILL when the program has ended, or after 60 ms. The
+// call waits for the end of the program, but at most one more second for a program that cannot be
+// killed. It does not wait for the end of the program's output: a descendant that keeps the pipe
+// open does not delay the caller. The program does not outlive its caller: when the thread that
+// runs it ends for any reason, the program is killed. This is safe in a process with threads.
 
 struct Command {
   std::string path;  // absolute

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,6 +60,8 @@ void set_up_signals() {
   set_disposition(SIGPIPE, SIG_IGN);
   set_disposition(SIGXFSZ, SIG_IGN);
   set_disposition(SIGTERM, SIG_DFL);
+  // A process that ignores it cannot find out how a program that it runs has ended.
+  set_disposition(SIGCHLD, SIG_DFL);
   set_disposition(SIGUSR1, on_parent_thread_end);
   sigset_t unblocked = ending_signals();
   sigaddset(&unblocked, SIGALRM);
@@ -101,6 +104,7 @@ Status set_up_process() {
   if (is_closed) occupy(STDOUT_FILENO);
   occupy(STDERR_FILENO);
   set_up_signals();
+  umask(S_IRWXG | S_IRWXO);
   const rlimit no_core = {.rlim_cur = 0, .rlim_max = 0};
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

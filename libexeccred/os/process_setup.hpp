@@ -9,12 +9,12 @@
 namespace execcred {
 
 // Must be the first call in main. It opens /dev/null on closed standard input and error, so that no
-// file of execcred gets their numbers. It sets SIGTERM to its default, and unblocks it and the
-// other signals that end a run. It ignores SIGPIPE and SIGXFSZ, so that a failed write is an error
-// and does not end the process. It forbids core dumps and reading by other processes, and requests
-// a signal for the end of the parent. Fails (internal) if standard output is closed or not open for
-// writing. If the parent ends during this call, the process ends with the exit code of an internal
-// error.
+// file of execcred gets their numbers. It sets SIGTERM and SIGCHLD to their defaults, and unblocks
+// SIGTERM and the other signals that end a run. It ignores SIGPIPE and SIGXFSZ, so that a failed
+// write is an error and does not end the process. It sets the umask to 077. It forbids core dumps
+// and reading by other processes, and requests a signal for the end of the parent. Fails (internal)
+// if standard output is closed or not open for writing. If the parent ends during this call, the
+// process ends with the exit code of an internal error.
 Status set_up_process();
 
 // From here on, an allocation that fails ends the process with one line on standard error and the

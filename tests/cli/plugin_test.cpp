@@ -294,6 +294,28 @@ TEST_CASE("processes that a plugin has started also end if a signal ends the com
   }
 }
 
+TEST_CASE("processes of a command that a plugin runs also end if a signal ends execcred get") {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
+    CAPTURE(signal);
+    const Sandbox programs;
+    const std::string pids = programs.at("pid");
+    const std::string script =
+        programs.script("get-token", "sleep 1000 &\necho $! > " + pids + "\nwait");
+    const Inventory inventory(
+        mapping({mapped("p", EXECCRED_BIN "/execcred-oidc-federation",
+                        R"(,"args":["--flow=pass-through","--subject-token-command=[\")" + script +
+                            R"(\"]"])")}),
+        profile("c1", {provider("p")}));
+    Child child(inventory.command("get"));
+    const pid_t grandchild = pid_in(pids);
+    REQUIRE(grandchild > 0);
+    kill(child.pid(), signal);
+    const Outcome outcome = child.wait();
+    CHECK_MESSAGE(outcome.signal == signal, describe(outcome));
+    CHECK(ends_soon(grandchild));
+  }
+}
+
 TEST_CASE("--timeout of a command is above 0 and at most a minute, like that of a plugin") {
   for (const std::string timeout : {"0s", "-1s", "61s", "2562047h", "x"}) {
     CAPTURE(timeout);

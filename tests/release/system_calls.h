@@ -13,7 +13,7 @@ static const int kSystemCalls[] = {
     SYS_brk, SYS_mmap, SYS_mprotect, SYS_munmap, SYS_mremap, SYS_madvise,
     SYS_set_tid_address, SYS_prctl, SYS_prlimit64, SYS_getrandom, SYS_sched_getaffinity,
     SYS_getpid, SYS_getppid, SYS_gettid, SYS_geteuid, SYS_getegid, SYS_getgroups, SYS_uname,
-    SYS_exit_group,
+    SYS_umask, SYS_exit_group,
     // Signals and time.
     SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_kill, SYS_setitimer,
     SYS_clock_gettime, SYS_clock_nanosleep, SYS_restart_syscall,

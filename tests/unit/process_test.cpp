@@ -360,6 +360,34 @@ TEST_CASE("run_command: signals are reset by system calls, not under a lock") {
   }));
 }
 
+TEST_CASE("run_command: at the limit, a program that has joined its caller's group is killed too") {
+  const auto start = steady_clock::now();
+  const Result<Finished> finished = run_command(
+      {.path = "/usr/bin/perl",
+       .arguments = {"-e",
+                     "setpgrp(0, getpgrp(getppid())) or die; $SIG{TERM} = 'IGNORE'; sleep 1000"},
+       .environment = {"PATH=/usr/bin:/bin"},
+       .limit = 300ms});
+  check_fails(finished, Error::Kind::unavailable, "was still running after");
+  CHECK(steady_clock::now() - start < kPatience / 2);
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);
+  CHECK(errno == ECHILD);
+}
+
+TEST_CASE("run_command: as the parent of all orphans it reaps those that have ended") {
+  CHECK(holds_in_child([] {
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    reap_orphans();
+    if (!run_command(shell("setsid sleep 0.01 & setsid sleep 0.02 &"))) return false;
+    return comes_true([] {
+      const Result<Finished> finished = run_command(shell("exit 7"));
+      if (!finished || finished->exit_code != 7) return false;
+      siginfo_t left = {};
+      return waitid(P_ALL, 0, &left, WEXITED | WNOHANG | WNOWAIT) == -1 && errno == ECHILD;
+    });
+  }));
+}
+
 TEST_CASE("run_command: leaves no zombie and no descriptor behind") {
   const auto descriptors = [] {
     const std::filesystem::directory_iterator all("/proc/self/fd");

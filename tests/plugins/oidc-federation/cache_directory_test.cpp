@@ -126,6 +126,21 @@ TEST_CASE("a limit on the size of files does not prevent a credential") {
   }
 }
 
+TEST_CASE("cache: a run with an odd umask leaves files that the next run can use") {
+  for (const mode_t mask : {mode_t{0777}, mode_t{0377}, mode_t{0}}) {
+    CAPTURE(mask);
+    Federation fed;
+    blackbox::Command command = fed.command({});
+    command.before_exec = [mask] { umask(mask); };
+    CHECK_SUCCESS(blackbox::run(command));
+    for (const std::string ending : {".credential", ".lock"}) {
+      REQUIRE(cache_files(fed.cache_path, ending).size() == 1);
+      const fs::perms mode = fs::status(cache_files(fed.cache_path, ending).front()).permissions();
+      CHECK((mode & fs::perms::all) == (fs::perms::owner_read | fs::perms::owner_write));
+    }
+  }
+}
+
 TEST_CASE("a corrupt or unsafe entry is a miss, and is repaired") {
   struct Case {
     std::string what;

@@ -100,6 +100,22 @@ TEST_CASE("command: if a signal ends it, the run exits with 1, and the failure i
   CHECK(token_of(fed.run(ask)) == "the-token");
 }
 
+TEST_CASE("command: its output and exit code count also if the client ignores SIGCHLD") {
+  Federation fed;
+  for (const bool succeeds : {true, false}) {
+    CAPTURE(succeeds);
+    const std::string body = succeeds ? "echo " + fed.subject : "exit 3";
+    blackbox::Command command = fed.command(by({fed.sandbox.script("get-token", body)}));
+    command.before_exec = [] { std::signal(SIGCHLD, SIG_IGN); };
+    const Outcome outcome = blackbox::run(command);
+    if (succeeds) {
+      CHECK_SUCCESS(outcome);
+    } else {
+      CHECK_FAILURE(outcome, 1, "ended with exit code 3");
+    }
+  }
+}
+
 TEST_CASE("command: one that hangs is ended at the deadline, with its child processes") {
   Federation fed;
   const std::string word = "61.86" + std::to_string(getpid());
