@@ -145,6 +145,7 @@ Status check_key(const X509& leaf, std::string_view der) {
         "the X.509-SVID's private key is no PKCS#8 in DER, or encrypted, damaged or of an "
         "unknown algorithm");
   }
+  TRY(check_usable_by_clients(*key).context("checking the X.509-SVID"));
   const bool belongs = X509_check_private_key(&leaf, key.get()) == 1;
   ERR_clear_error();
   if (belongs) return {};

@@ -77,6 +77,7 @@ Result<ClientCertificate> check_client_certificate(std::string_view certificates
   const SecretString key_text = TRY(unwrap(private_key.reveal(), "the private key"));
   std::vector<Certificate> chain = TRY(read_certificates(certificate_text.reveal()));
   PrivateKey key = TRY(read_private_key(key_text));
+  TRY(check_usable_by_clients(*key.key));
   TRY(sort_chain(chain, *key.key));
 
   const X509& leaf = *chain.front().x509;

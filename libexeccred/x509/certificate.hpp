@@ -29,11 +29,11 @@ struct ClientCertificate {
 // belongs; further copies of it are dropped.
 //
 // Fails (no_credential) if there is no certificate, no key or more than one, if one is malformed,
-// if the key is encrypted or belongs to none of the certificates, if the leaf is a CA certificate,
-// has an extended key usage without clientAuth, has expired, or is not valid yet (by more than a
-// minute, because clocks differ). Messages show subject and times, never the key. Only the mismatch
-// is transient: a rotation replaces certificate and key one after the other. Fails (internal) if
-// OpenSSL cannot be initialised.
+// if the key is encrypted, of a type that clients cannot use, or belongs to none of the
+// certificates, if the leaf is a CA certificate, has an extended key usage without clientAuth, has
+// expired, or is not valid yet (by more than a minute, because clocks differ). Messages show
+// subject and times, never the key. Only the mismatch is transient: a rotation replaces certificate
+// and key one after the other. Fails (internal) if OpenSSL cannot be initialised.
 Result<ClientCertificate> check_client_certificate(std::string_view certificates,
                                                    const SecretString& private_key, TimePoint now);
 

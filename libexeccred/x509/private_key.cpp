@@ -4,10 +4,13 @@
 #include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
 #include <openssl/err.h>
+#include <openssl/evp.h>
 
 namespace execcred {
 namespace {
@@ -92,7 +95,26 @@ Result<PrivateKey> read_pem(std::string_view text) {
   return read_der(found->der.reveal());
 }
 
+bool is_nist_curve(const EVP_PKEY& key) {
+  constexpr std::array<std::string_view, 4> kCurves = {"prime256v1", "secp384r1", "secp521r1",
+                                                       "secp224r1"};
+  std::array<char, 32> name = {};
+  std::size_t size = 0;
+  const bool has_name = EVP_PKEY_get_group_name(&key, name.data(), name.size(), &size) == 1;
+  ERR_clear_error();
+  return has_name && std::find(kCurves.begin(), kCurves.end(),
+                               std::string_view(name.data(), size)) != kCurves.end();
+}
+
 }  // namespace
+
+Status check_usable_by_clients(const EVP_PKEY& key) {
+  const int type = EVP_PKEY_get_base_id(&key);
+  if (type == EVP_PKEY_RSA || type == EVP_PKEY_ED25519) return {};
+  if (type == EVP_PKEY_EC && is_nist_curve(key)) return {};
+  return wrong("is of a type that clients cannot use",
+               "client-go uses RSA, EC (P-224, P-256, P-384, P-521) and Ed25519");
+}
 
 KeyOwner read_pkcs8_key(std::string_view der) {
   const auto info = read_whole(der, [](const unsigned char** at, long size) {

@@ -19,6 +19,10 @@ struct PrivateKey {
 // (no_credential).
 Result<PrivateKey> read_private_key(const SecretString& text);
 
+// Succeeds for the types that Go's TLS clients, client-go among them, can use: RSA, EC on a NIST
+// curve, and Ed25519. Fails (no_credential).
+Status check_usable_by_clients(const EVP_PKEY& key);
+
 // Reads PKCS#8 in DER that is not encrypted and has nothing after it; null for anything else.
 KeyOwner read_pkcs8_key(std::string_view der);
 

@@ -50,6 +50,16 @@ TEST_CASE("check_x509_svid: a valid one is returned with its ID, name and times"
   CHECK((svid->pair.not_after == TimePoint(1'798'761'600s)));
 }
 
+TEST_CASE("check_x509_svid: a key of a type that clients cannot use is refused") {
+  for (const char* curve : {"secp256k1", "brainpoolP256r1"}) {
+    const KeyPtr key = make_ec_key(curve);
+    X509SvidMessage message = message_with(make_leaf(*key));
+    message.private_key = SecretString(pkcs8_der(*key));
+    check_fails(check_x509_svid(message, noon()), Error::Kind::no_credential,
+                "the private key is of a type that clients cannot use");
+  }
+}
+
 TEST_CASE("check_x509_svid: a CA certificate is refused as the leaf") {
   for (const std::string value : {"critical,CA:TRUE", "CA:TRUE", "CA:TRUE,pathlen:0"}) {
     check_refused(check_leaf("basicConstraints", value), "is a CA certificate");

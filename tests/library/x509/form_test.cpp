@@ -72,6 +72,19 @@ TEST_CASE("check_client_certificate: RSA, other curves and Ed25519") {
   CHECK(traditional_pem(*keys[0]).starts_with("-----BEGIN RSA PRIVATE KEY-----\n"));
 }
 
+TEST_CASE("check_client_certificate: a key of a type that clients cannot use is refused") {
+  const std::string chain = pem_of(*make_certificate(*make_ec_key()));
+  std::vector<KeyPtr> keys;
+  keys.push_back(make_ec_key("secp256k1"));
+  keys.push_back(make_ec_key("brainpoolP256r1"));
+  keys.emplace_back(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED448"));
+  keys.emplace_back(EVP_PKEY_Q_keygen(nullptr, nullptr, "X25519"));
+  for (const KeyPtr& key : keys) {
+    REQUIRE(key);
+    check_refused(chain, pkcs8_pem(*key), "the private key is of a type that clients cannot use");
+  }
+}
+
 TEST_CASE("check_client_certificate: equal content in any encoding gives equal bytes") {
   const KeyPtr key = make_ec_key();
   const CertificatePtr certificate = make_certificate(*key);
