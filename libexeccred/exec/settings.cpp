@@ -4,6 +4,7 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/base/url.hpp>
 #include <execcred/exec/template.hpp>
 #include <execcred/json/json_reader.hpp>
 
@@ -375,9 +376,18 @@ const Setting& Settings::get(std::string_view name) const {
 
 namespace {
 
+// The text, without the user info of a URL.
+std::string without_password(const std::string& text) {
+  const std::size_t scheme = text.find("://");
+  if (scheme == std::string::npos || text.find('@', scheme) == std::string::npos) return text;
+  const std::string quoted = redacted_url(text);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
 std::string value_of(const Option& option, const Setting& setting) {
-  std::string value =
-      setting.texts.empty() ? option.default_text : printable(join(setting.texts, ","));
+  std::vector<std::string> texts = setting.texts;
+  std::transform(texts.begin(), texts.end(), texts.begin(), without_password);
+  std::string value = texts.empty() ? option.default_text : printable(join(texts, ","));
   if (option.is_secret && !setting.texts.empty()) value = "(set)";
   if (value.empty()) value = option.is_switch() ? "false" : "-";
   return value;

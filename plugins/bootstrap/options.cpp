@@ -139,6 +139,7 @@ void add_options(OptionSet& set, Options& options) {
                  "Plugin that gives the bootstrap credential, and its arguments",
                  parse_token_command)
       .command()
+      .secret()
       .required()
       .example(R"(["/plugins/execcred-static-secret","--convention=cluster-api"])");
   set.group("Request");

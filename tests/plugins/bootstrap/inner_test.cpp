@@ -147,6 +147,33 @@ TEST_CASE("inner: one that hangs counts as unavailable, and is ended with its ch
   check_sent_nothing(rig);
 }
 
+TEST_CASE("inner: a plugin that hangs is ended with the processes of its own command") {
+  const Bootstrap rig;
+  const std::string pid_file = rig.sandbox.at("pid");
+  const std::string script =
+      rig.sandbox.script("get-token", "/bin/sleep 1000 &\necho $! > '" + pid_file + "'\nwait\n");
+  const std::string inner =
+      command_json({EXECCRED_BIN "/execcred-oidc-federation", "--flow=pass-through",
+                    "--timeout=60s", "--subject-token-command=" + command_json({script})});
+  CHECK_REFUSAL(
+      rig.run({.arguments = {"--timeout=2s", "--credential=" + inner}, .has_credential = false}), 3,
+      "was still running after");
+  const pid_t pid = std::stoi(blackbox::read_text(pid_file));
+  CHECK(blackbox::wait_until([pid] { return !blackbox::is_running(pid); }));
+}
+
+TEST_CASE("canary: --show-config does not show the inner plugin's arguments") {
+  const Bootstrap rig;
+  const std::string secret = new_secret();
+  const Outcome outcome = rig.run(
+      {.arguments = {"--show-config",
+                     "--credential=" + command_json({rig.inner_path, "--param=key=" + secret})},
+       .has_credential = false});
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.output.find("(set)") != std::string::npos);
+  CHECK(outcome.output.find(secret) == std::string::npos);
+}
+
 TEST_CASE("inner: output without a usable credential is refused, and nothing is sent") {
   const Bootstrap rig;
   const Identity one = make_identity({.common_name = "one"});
