@@ -25,6 +25,13 @@ class Spiffe final : public Provider {
  public:
   void add_options(OptionSet& set) override { spiffe::add_options(set, options_); }
 
+  Status change_options(OptionSet& set, const Settings& /*settings*/) override {
+    if (options_.type == SvidType::x509) {
+      set.change("audience").unused_from_profile("--type=x509 does not use it");
+    }
+    return {};
+  }
+
   Status check(const Settings& settings) const override {
     return check_options(options_, settings);
   }

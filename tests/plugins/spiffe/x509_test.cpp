@@ -232,6 +232,11 @@ TEST_CASE("x509: a ClusterProfile's audience is ignored") {
   Ask ask = x509_ask();
   ask.config = R"({"audience":"one","x":1})";
   CHECK_SUCCESS(agent.run(ask));
+  // The variable may be for other plugins of the same controller.
+  ask.variables = {"EXECCRED_ALLOW_AUDIENCE=https://other"};
+  CHECK_SUCCESS(agent.run(ask));
+  ask.arguments.emplace_back("--debug");
+  CHECK(says(agent.run(ask), "--type=x509 does not use it"));
 }
 
 }  // namespace execcred::test
