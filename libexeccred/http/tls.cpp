@@ -48,10 +48,10 @@ bool has_lacked_memory() {
 
 constexpr const char* kCaPem = "the PEM of the CA";
 
-Result<std::vector<std::string>> parse_pem(std::string_view pem, const std::string& what) {
-  if (pem.size() > kMaxPem) return unusable(what + " is larger than 1 MiB");
+Result<std::vector<std::string>> parse_ca(std::string_view pem) {
+  if (pem.size() > kMaxPem) return unusable(std::string(kCaPem) + " is larger than 1 MiB");
   Result<std::vector<std::string>> ders = parse_pem_certificates(pem);
-  if (!ders) return unusable(what + " " + ders.error().message);
+  if (!ders) return unusable(std::string(kCaPem) + " " + ders.error().message);
   return ders;
 }
 
@@ -64,13 +64,20 @@ Result<X509Owner> parse_certificate(const std::string& der, const std::string& w
   return unusable(what + " holds a malformed certificate");
 }
 
-Result<std::vector<X509Owner>> parse_chain(std::string_view pem, const std::string& what) {
-  const std::vector<std::string> ders = TRY(parse_pem(pem, what));
+// Reads the client's certificates as Go does: blocks of another kind are skipped, because a file
+// may also contain the key.
+Result<std::vector<X509Owner>> parse_chain(std::string_view pem) {
+  const std::string what = "the client's certificate";
+  if (pem.size() > kMaxPem) return unusable(what + " is larger than 1 MiB");
+  const Result<std::vector<PemBlock>> blocks = parse_pem_blocks(pem);
+  if (!blocks) return unusable(what + " " + blocks.error().message);
   std::vector<X509Owner> chain;
-  for (const std::string& der : ders) {
-    X509Owner certificate = TRY(parse_certificate(der, what));
+  for (const PemBlock& block : *blocks) {
+    if (block.label != "CERTIFICATE") continue;
+    X509Owner certificate = TRY(parse_certificate(std::string(block.der.reveal()), what));
     chain.push_back(std::move(certificate));
   }
+  if (chain.empty()) return unusable(what + " holds no certificate");
   return chain;
 }
 
@@ -188,7 +195,7 @@ Status Tls::set_roots(const std::string& pem) {
   X509_STORE_set_flags(store_.get(), X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
   uses_system_roots_ = pem.empty();
   if (pem.empty()) return add_roots(*store_, system_root_paths());
-  roots_ = TRY(parse_pem(pem, kCaPem));
+  roots_ = TRY(parse_ca(pem));
   return {};
 }
 
@@ -220,7 +227,7 @@ Status Tls::load_client_certificate(const TlsSettings& settings) {
   if (settings.client_certificate.empty() && settings.client_key.empty()) return {};
   if (settings.client_certificate.empty()) return unusable("a client key needs its certificate");
   if (settings.client_key.empty()) return unusable("a client certificate needs its key");
-  chain_ = TRY(parse_chain(settings.client_certificate, "the client's certificate"));
+  chain_ = TRY(parse_chain(settings.client_certificate));
   key_ = TRY(parse_key(settings.client_key));
   if (X509_check_private_key(chain_.front().get(), key_.get()) == 1) return {};
   ERR_clear_error();
