@@ -16,7 +16,6 @@ constexpr int kUnauthorized = 401;
 constexpr int kForbidden = 403;
 constexpr int kNotFound = 404;
 constexpr int kTooMany = 429;
-constexpr std::chrono::seconds kTolerance(5);
 
 bool is_success(const Answer& answer) { return answer.status == 200 || answer.status == 201; }
 
@@ -154,9 +153,7 @@ class ServerRun {
   void note_time(const Answer& answer) {
     if (!answer.date || server_time_) return;
     server_time_ = *answer.date;
-    // A Date has whole seconds, so it is half a second early on average.
-    constexpr std::chrono::milliseconds kHalf(500);
-    skew_ = *answer.date + kHalf - answer.received;
+    skew_ = skew_of(answer);
   }
 
   void check_clock() {
@@ -164,16 +161,7 @@ class ServerRun {
       item_.skip(StepId::clock, "the server sends no Date");
       return;
     }
-    const auto seconds = std::chrono::round<std::chrono::seconds>(skew_);
-    const std::string text = seconds.count() == 0
-                                 ? "as the server's"
-                                 : "the server's clock is " + format_duration(abs(seconds)) +
-                                       (seconds.count() > 0 ? " ahead" : " behind");
-    if (abs(skew_) > kTolerance) {
-      item_.warn(StepId::clock, {}, text, "synchronize the clocks of both machines (NTP)");
-    } else {
-      item_.ok(StepId::clock, text);
-    }
+    compare_clocks(skew_, item_);
   }
 
   void judge() {
@@ -249,7 +237,10 @@ class ServerRun {
   }
 
   void judge_unauthorized() {
-    const PeerFacts& peer = anonymous_connection_.peer();
+    // If the server requires a client certificate, there was no handshake without one.
+    const bool is_anonymous_refused = anonymous_connection_.peer().protocol.empty();
+    const PeerFacts& peer =
+        (is_anonymous_refused ? identified_connection_ : anonymous_connection_).peer();
     const Unauthorized why = explain_unauthorized(check_, peer, server_time_, anonymous_);
     if (why.cause == cause::kClockSkew) {
       item_.fail(StepId::clock, why.cause, why.message, why.hint);
@@ -341,6 +332,8 @@ class ServerRun {
       refuse(cause::kServerError, message);
     } else if (answer.status == kForbidden && answer.is_status) {
       refuse(cause::kForbidden, message);
+    } else if (answer.status == kForbidden || answer.status == kUnauthorized) {
+      refuse(answer.is_status ? cause::kUnauthorizedOther : cause::kNotAKubernetesApi, message);
     } else {
       item_.warn(StepId::authorize, {}, message);
     }
@@ -371,6 +364,26 @@ class ServerRun {
 const Permission ServerRun::kProbe = {.verb = "get", .resource = "namespaces"};
 
 }  // namespace
+
+Duration skew_of(const Answer& answer) {
+  // A Date has whole seconds, so it is half a second early on average.
+  constexpr std::chrono::milliseconds kHalf(500);
+  return *answer.date + kHalf - answer.received;
+}
+
+void compare_clocks(Duration skew, Item& item) {
+  constexpr std::chrono::seconds kTolerance(5);
+  const auto seconds = std::chrono::round<std::chrono::seconds>(skew);
+  const std::string text = seconds.count() == 0
+                               ? "as the server's"
+                               : "the server's clock is " + format_duration(abs(seconds)) +
+                                     (seconds.count() > 0 ? " ahead" : " behind");
+  if (abs(skew) > kTolerance) {
+    item.warn(StepId::clock, {}, text, "synchronize the clocks of both machines (NTP)");
+  } else {
+    item.ok(StepId::clock, text);
+  }
+}
 
 void ask_server(const ServerCheck& check, Connection& anonymous, Connection& identified,
                 Item& item) {

@@ -26,6 +26,11 @@ struct ServerCheck {
 void ask_server(const ServerCheck& check, Connection& anonymous, Connection& identified,
                 Item& item);
 
+// How far the server's clock is ahead of this one, by a reply with a Date.
+Duration skew_of(const Answer& answer);
+// Writes the step clock.
+void compare_clocks(Duration skew, Item& item);
+
 // Why a server answered 401, as far as this can be found out. explain_unauthorized() sends only
 // requests without the credential.
 struct Unauthorized {

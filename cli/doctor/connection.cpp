@@ -23,6 +23,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -141,7 +142,12 @@ Result<std::string> Connection::resolve() {
   if (is_address) {
     look_up(lookup, name, port, AI_NUMERICHOST);
   } else {
-    std::thread(look_up, lookup, name, port, 0).detach();
+    try {
+      std::thread(look_up, lookup, name, port, 0).detach();
+    } catch (const std::system_error& problem) {
+      return failed(cause, whose + " cannot be resolved: no thread can be started: " +
+                               system_message(problem.code().value()));
+    }
   }
   std::unique_lock<std::mutex> lock(lookup->mutex);
   const TimePoint end = deadline();
@@ -390,9 +396,9 @@ Status Connection::prepare_tls() {
   return {};
 }
 
-// Fails if the first byte that the server sends does not begin a handshake or an alert of TLS. Does
-// not fail if the server sends nothing.
-Status Connection::check_speaks_tls(TimePoint deadline) {
+// Fails if the first byte that the server or the proxy sends does not begin a handshake or an alert
+// of TLS. Does not fail if it sends nothing.
+Status Connection::check_speaks_tls(bool is_server, TimePoint deadline) {
   char first = 0;
   const Waited waited = wait(POLLIN, deadline);
   if (waited != Waited::ready) return {};
@@ -400,8 +406,9 @@ Status Connection::check_speaks_tls(TimePoint deadline) {
   constexpr char kHandshake = 0x16;
   constexpr char kAlert = 0x15;
   if (count != 1 || first == kHandshake || first == kAlert) return {};
-  return failed(cause::kTlsNoHttps, route_.authority() + " answers, but does not speak TLS",
-                "is this the port of https?");
+  const std::string peer = is_server ? route_.authority() : origin_of(route_.proxy->url);
+  return failed(is_server ? cause::kTlsNoHttps : cause::kProxyFailed,
+                peer + " answers, but does not speak TLS", "is this the port of https?");
 }
 
 Result<Connection::SslOwner> Connection::shake_hands(SslContextOwner& context, SSL* outer,
@@ -441,7 +448,7 @@ Result<Connection::SslOwner> Connection::shake_hands(SslContextOwner& context, S
     const bool wants_more = reason == SSL_ERROR_WANT_READ || reason == SSL_ERROR_WANT_WRITE;
     if (!wants_more) return tls_failure(reason, is_server);
     if (reason == SSL_ERROR_WANT_READ && std::exchange(is_first_answer, false)) {
-      TRY(check_speaks_tls(end));
+      TRY(check_speaks_tls(is_server, end));
     }
     const Waited waited = wait(reason == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, end);
     if (waited == Waited::stopped) return stopped();

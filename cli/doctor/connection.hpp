@@ -82,6 +82,10 @@ class Connection {
   void start_step() { step_end_ = std::chrono::steady_clock::now() + patience_.limit; }
 
   const PeerFacts& peer() const { return peer_; }
+  // Whether the server has asked for a client certificate, also if the handshake then failed.
+  bool wants_client_certificate() const {
+    return tls_ != nullptr && tls_->events().wants_client_certificate;
+  }
   // Whether the connection is open and the server's certificate was verified, so that a credential
   // may be sent.
   bool is_verified() const { return is_open_ && !route_.is_insecure; }
@@ -113,7 +117,7 @@ class Connection {
 
   Status prepare_tls();
   Result<SslOwner> shake_hands(SslContextOwner& context, SSL* outer, bool is_server);
-  Status check_speaks_tls(TimePoint deadline);
+  Status check_speaks_tls(bool is_server, TimePoint deadline);
   Error tls_failure(int reason, bool is_server) const;
   // The host that the certificate of the proxy or the server must name.
   const Host& host_of(bool is_server) const;

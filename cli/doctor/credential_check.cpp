@@ -84,8 +84,8 @@ class Check {
       provisional(cause::kCredentialExpired, "its status.expirationTimestamp, " +
                                                  text_of(*credential_.expires_at) + ", is over");
     }
-    warn_of_end();
     item_.ok(StepId::credential, join(told_, "; "));
+    warn_of_end();
     return std::move(facts_);
   }
 
@@ -147,6 +147,9 @@ class Check {
     if (!start_openssl()) return unusable(cause::kProgramFailed, "OpenSSL does not start");
     const Result<std::vector<Certificate>> chain = read_chain(credential_.client_certificate);
     if (!chain) return unusable(invalid(), "the client certificate " + chain.error().message);
+    if (!looks_like_pem(credential_.client_key.reveal())) {
+      return unusable(invalid(), "the client key is no PEM");
+    }
     const Result<PrivateKey> key = read_private_key(credential_.client_key);
     if (!key) return unusable(invalid(), "the client key: " + key.error().message);
     X509& leaf = *chain->front().x509;

@@ -13,6 +13,7 @@
 #include <execcred/x509/openssl.hpp>
 
 #include <array>
+#include <optional>
 #include <utility>
 
 namespace execcred::doctor {
@@ -81,23 +82,40 @@ void skip_server(Item& item, std::string_view why) {
   }
 }
 
-// Does the steps up to TLS. If one fails, marks the others as skipped, and returns false.
-bool open(Connection& connection, const Route& route, Item& item) {
-  struct Stage {
-    StepId id;
-    Result<std::string> (Connection::*run)();
-  };
-  constexpr std::array<Stage, 4> kStages = {{{StepId::name, &Connection::resolve},
-                                             {StepId::connect, &Connection::connect},
-                                             {StepId::proxy, &Connection::open_tunnel},
-                                             {StepId::tls, &Connection::handshake}}};
+struct Stage {
+  StepId id;
+  Result<std::string> (Connection::*run)();
+};
+constexpr std::array<Stage, 4> kStages = {{{StepId::name, &Connection::resolve},
+                                           {StepId::connect, &Connection::connect},
+                                           {StepId::proxy, &Connection::open_tunnel},
+                                           {StepId::tls, &Connection::handshake}}};
+
+// Opens the connection with the credential's certificate, for a server that refuses a handshake
+// without one.
+Result<std::string> open_identified(Connection& connection) {
+  std::string told;
+  for (const Stage& stage : kStages) told = TRY((connection.*stage.run)());
+  return told + ", with the client certificate, which the server requires";
+}
+
+// Does the steps up to TLS. If one fails, marks the others as skipped, and returns null. Returns
+// the connection that is open: `identified`, which may be null, if the server refuses a handshake
+// without a client certificate.
+Connection* open(Connection& connection, Connection* identified, const Route& route, Item& item) {
+  Connection* opened = &connection;
   bool is_failed = false;
   for (const Stage& stage : kStages) {
     if (is_failed) {
       item.skip(stage.id, "a step before it failed");
       continue;
     }
-    const Result<std::string> told = (connection.*stage.run)();
+    Result<std::string> told = (connection.*stage.run)();
+    if (!told && stage.id == StepId::tls && identified != nullptr &&
+        connection.wants_client_certificate()) {
+      told = open_identified(*identified);
+      opened = identified;
+    }
     const bool is_of_proxy = route.proxy && stage.id < StepId::proxy;
     if (told && stage.id == StepId::proxy && !route.proxy) {
       item.skip(stage.id, *told);
@@ -111,8 +129,9 @@ bool open(Connection& connection, const Route& route, Item& item) {
       item.fail(is_of_proxy ? StepId::proxy : stage.id, told.error(), cause::kTlsFailed);
     }
   }
-  if (is_failed) skip_server(item, "there is no connection");
-  return !is_failed;
+  if (!is_failed) return opened;
+  skip_server(item, "there is no connection");
+  return nullptr;
 }
 
 void check_ca(const Connection& connection, Duration warn_before, Item& item) {
@@ -175,15 +194,7 @@ void ask_the_time(Connection& connection, Item& item) {
     item.skip(StepId::clock, answer ? "the server sends no Date" : answer.error().message);
     return;
   }
-  const auto skew = std::chrono::round<std::chrono::seconds>(*answer->date - answer->received);
-  const std::string text =
-      "the server's clock is " +
-      (abs(skew).count() <= 1 ? std::string("as this one") : format_duration(abs(skew)) + " away");
-  if (abs(skew) > std::chrono::seconds(5)) {
-    item.warn(StepId::clock, {}, text, "synchronize the clocks of both machines (NTP)");
-  } else {
-    item.ok(StepId::clock, text);
-  }
+  compare_clocks(skew_of(*answer), item);
 }
 
 }  // namespace
@@ -222,17 +233,23 @@ void Examination::go_to_server(const Target& target, const Route& route,
     item.skip(StepId::credential, "there is none");
   }
   const Patience patience{.limit = options_.timeout, .stop = stop_};
+  const bool has_credential = credential != nullptr && !facts.is_unusable;
   Connection anonymous(route, patience);
-  const bool is_open = open(anonymous, route, item);
-  if (is_open && route.is_insecure) {
+  std::optional<Route> identified_route;
+  std::optional<Connection> identified;
+  if (has_credential && !credential->client_certificate.empty() && !route.is_insecure) {
+    identified_route = with_certificate(route, *credential);
+    identified.emplace(*identified_route, patience);
+  }
+  Connection* const opened = open(anonymous, identified ? &*identified : nullptr, route, item);
+  if (opened != nullptr && route.is_insecure) {
     item.warn(
         StepId::tls, cause::kTlsInsecure,
         "insecure-skip-tls-verify is set: any machine that answers there could take the credential",
         "give the ClusterProfile the cluster's CA");
     skip_server(item, "no credential is sent to a server that is not verified");
-  } else if (is_open) {
-    check_ca(anonymous, options_.warn_before, item);
-    const bool has_credential = credential != nullptr && !facts.is_unusable;
+  } else if (opened != nullptr) {
+    check_ca(*opened, options_.warn_before, item);
     if (options_.no_request) {
       skip_server(item, "--no-request");
     } else if (!has_credential) {
@@ -243,13 +260,7 @@ void Examination::go_to_server(const Target& target, const Route& route,
                               .facts = facts,
                               .config = options_.config ? &*options_.config : nullptr,
                               .permissions = options_.permissions};
-      if (credential->client_certificate.empty()) {
-        ask_server(check, anonymous, anonymous, item);
-      } else {
-        const Route identified_route = with_certificate(route, *credential);
-        Connection identified(identified_route, patience);
-        ask_server(check, anonymous, identified, item);
-      }
+      ask_server(check, anonymous, identified ? *identified : anonymous, item);
     }
   }
   if (credential != nullptr && options_.config) compare_with_config(*options_.config, facts, item);

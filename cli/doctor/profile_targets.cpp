@@ -7,7 +7,7 @@
 #include <execcred/base/url.hpp>
 #include <execcred/os/file.hpp>
 
-#include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace execcred::doctor {
@@ -16,10 +16,14 @@ namespace {
 constexpr std::size_t kMaxMapping = 1024 * 1024;
 constexpr std::string_view kMendProfile = "the author of the ClusterProfile must correct it";
 
-bool is_of_entry(const Error& problem, const std::string& path) {
+// The path of the mapping's entry that the problem is about: "providers[3]". Empty if it is about
+// none.
+std::string entry_of(const Error& problem) {
   const std::string& message = problem.message;
-  return message.starts_with(path) && message.size() > path.size() &&
-         (message[path.size()] == '.' || message[path.size()] == ' ');
+  const std::size_t end = message.find(']');
+  const std::size_t after = end + 1;
+  if (end == std::string::npos || after == message.size()) return {};
+  return message[after] == '.' || message[after] == ' ' ? message.substr(0, after) : std::string();
 }
 
 std::string names_of(const ClusterProfile& profile) {
@@ -82,29 +86,27 @@ Result<Mapping> Mapping::load(const std::string& path) {
   constexpr const char* kHint = "-m names the controller's mapping file";
   const std::string text = TRY(read_file(path, kMaxMapping).hint(kHint));
   MappingInspection inspection = inspect_provider_mapping(text);
-  const auto is_of_any = [&inspection](const Error& problem) {
-    const auto& providers = inspection.mapping.providers;
-    return std::any_of(providers.begin(), providers.end(), [&](const MappedProvider& provider) {
-      return is_of_entry(problem, provider.path);
-    });
-  };
-  for (Error& problem : inspection.problems) {
-    if (is_of_any(problem)) continue;
-    return Result<Mapping>(std::move(problem))
-        .context("reading " + in_quotes(path))
-        .hint("the format is that of config/clusterprofile-provider-file.json");
+  std::unordered_map<std::string, std::string> names;  // of the entries, by their paths
+  for (const MappedProvider& provider : inspection.mapping.providers) {
+    names.emplace(provider.path, provider.name);
   }
-  return Mapping{.providers = std::move(inspection.mapping),
-                 .problems = std::move(inspection.problems)};
+  Mapping mapping;
+  for (Error& problem : inspection.problems) {
+    const auto entry = names.find(entry_of(problem));
+    if (entry == names.end()) {
+      return Result<Mapping>(std::move(problem))
+          .context("reading " + in_quotes(path))
+          .hint("the format is that of config/clusterprofile-provider-file.json");
+    }
+    mapping.problems.try_emplace(entry->second, std::move(problem));
+  }
+  mapping.providers = std::move(inspection.mapping);
+  return mapping;
 }
 
 const Error* Mapping::problem_of(const MappedProvider& provider) const {
-  for (const Error& problem : problems) {
-    for (const MappedProvider& entry : providers.providers) {
-      if (entry.name == provider.name && is_of_entry(problem, entry.path)) return &problem;
-    }
-  }
-  return nullptr;
+  const auto found = problems.find(provider.name);
+  return found == problems.end() ? nullptr : &found->second;
 }
 
 const MappedProvider* Mapping::find(std::string_view name) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program.hpp"
 
+#include "lint/programs.hpp"
+
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/os/file.hpp>
@@ -64,6 +66,11 @@ ProgramFinding not_executable(const std::string& path, const std::string& why) {
   return failed(cause::kProgramNotExecutable, in_quotes(path) + " " + why);
 }
 
+// The cause for an interpreter or a loader that cannot be used.
+std::string_view cause_of(int error_number) {
+  return error_number == EACCES ? cause::kProgramNotExecutable : cause::kProgramMissing;
+}
+
 // The beginning of the file. nullopt if it cannot be read: a program may be executable without
 // being readable.
 std::optional<std::string> head_of(const std::string& path) {
@@ -120,23 +127,27 @@ ProgramFinding look_at_elf(const std::string& path, std::string_view head) {
   }
   const std::string loader = loader_of(head, *header);
   if (!loader.empty() && access(loader.c_str(), X_OK) != 0) {
-    return failed(cause::kProgramMissing,
-                  in_quotes(path) + " needs " + in_quotes(loader) + ", which is not there",
+    return failed(cause_of(errno),
+                  in_quotes(path) + " needs " + in_quotes(loader) + ": " + system_message(errno),
                   "use a static build, or an image that has this dynamic loader");
   }
   return {};
 }
 
+// The kernel skips spaces and tabs. A carriage return belongs to the interpreter's name.
 ProgramFinding look_at_script(const std::string& path, std::string_view head) {
+  constexpr std::string_view kBlanks = " \t";
   std::string_view line = head.substr(2, std::min<std::size_t>(head.find('\n'), 256) - 2);
-  line = trim(line);
-  const std::string interpreter(line.substr(0, line.find_first_of(" \t")));
+  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+  const std::string interpreter(line.substr(0, line.find_first_of(kBlanks)));
   if (interpreter.empty()) return not_executable(path, "names no interpreter in its first line");
   if (access(interpreter.c_str(), X_OK) == 0) return {};
-  return failed(cause::kProgramMissing,
+  return failed(cause_of(errno),
                 in_quotes(path) + " needs the interpreter " + in_quotes(interpreter) + ": " +
                     system_message(errno),
-                "install it, or use a program that needs none");
+                interpreter.ends_with('\r')
+                    ? "the script has the line ends of Windows: replace CR LF by LF"
+                    : "install it, or use a program that needs none");
 }
 
 // Whether the file begins like a program of another operating system.
@@ -161,22 +172,6 @@ ProgramFinding look_at_content(const std::string& path) {
                 path, head->empty() ? "is empty" : "is neither a program nor a script with '#!'");
   finding.is_foreign = true;
   return finding;
-}
-
-// The path that its group or others may write, so that they could replace the program: the file, or
-// a folder of its path that is not sticky. Empty if there is none.
-std::string writable_by_others(const std::string& path) {
-  constexpr mode_t kOthers = S_IWGRP | S_IWOTH;
-  struct stat status = {};
-  if (stat(path.c_str(), &status) == 0 && (status.st_mode & kOthers) != 0) return path;
-  for (std::size_t end = path.rfind('/'); end != std::string::npos && end > 0;
-       end = path.rfind('/', end - 1)) {
-    std::string folder = path.substr(0, end);
-    if (stat(folder.c_str(), &status) != 0) continue;
-    const bool is_sticky = (status.st_mode & S_ISVTX) != 0;
-    if ((status.st_mode & kOthers) != 0 && !is_sticky) return folder;
-  }
-  return {};
 }
 
 }  // namespace
@@ -204,7 +199,7 @@ ProgramFinding look_at_program(const std::string& path) {
   ProgramFinding finding = look_at_content(path);
   if (finding.verdict != Verdict::ok) return finding;
   finding.message = in_quotes(path);
-  if (const std::string place = writable_by_others(path); !place.empty()) {
+  if (const std::string place = lint::weak_point(path); !place.empty()) {
     finding.verdict = Verdict::warn;
     finding.message = in_quotes(path) + (place == path ? " is" : ": " + in_quotes(place) + " is") +
                       " writable by others, who can change what runs as this user";

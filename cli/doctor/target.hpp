@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace execcred::doctor {
@@ -28,11 +29,11 @@ struct Target {
   bool is_renewed = false;
 };
 
-// A mapping with all problems of its entries. Only the problems of an entry that is used are
-// reported.
+// A mapping with the problems of its entries. Only those of an entry that is used are reported.
 struct Mapping {
   ProviderMapping providers = {};
-  std::vector<Error> problems = {};
+  // The first problem of the entries with this name.
+  std::unordered_map<std::string, Error> problems = {};
 
   // Fails (configuration) if the file cannot be read or is not a mapping.
   static Result<Mapping> load(const std::string& path);

@@ -68,7 +68,11 @@ class Explanation {
   Unauthorized run() {
     const CredentialFacts& facts = check_.facts;
     if (facts.claims) {
-      if (by_time(facts.claims->not_before, facts.claims->expires_at, "the token")) return found();
+      // API servers accept a token that begins a little later.
+      constexpr std::chrono::seconds kLeeway(60);
+      if (by_time(facts.claims->not_before, facts.claims->expires_at, kLeeway, "the token")) {
+        return found();
+      }
       if (by_config()) return found();
       if (is_service_account(*facts.claims) && by_cluster()) return found();
     } else if (!check_.credential.token.empty()) {
@@ -104,7 +108,7 @@ class Explanation {
   // Whether the times of the credential are the reason: by the server's clock, or by this machine's
   // if the server's is not known.
   bool by_time(std::optional<TimePoint> begin, std::optional<TimePoint> end,
-               const std::string& what) {
+               std::chrono::seconds leeway, const std::string& what) {
     const TimePoint ours = SystemClock().now();
     if (!server_time_) {
       if (end && *end <= ours) {
@@ -122,7 +126,7 @@ class Explanation {
       return find(cause::kUnauthorizedExpired, what + " ended at " + text_of(*end),
                   "check whatever renews it");
     }
-    if (begin && *begin > *server_time_ + std::chrono::seconds(1)) {
+    if (begin && *begin > *server_time_ + leeway) {
       if (*begin <= ours) {
         return find(cause::kClockSkew,
                     what + " is not valid yet by the server's clock, which is behind", hint);
@@ -219,7 +223,9 @@ class Explanation {
   }
 
   bool by_certificate(const CertificateFacts& certificate) {
-    if (by_time(certificate.not_before, certificate.not_after, "the certificate")) return true;
+    if (by_time(certificate.not_before, certificate.not_after, std::chrono::seconds(1),
+                "the certificate"))
+      return true;
     if (!peer_.wants_client_certificate) {
       return find(cause::kUnauthorizedUnknownCa,
                   "the server asks for no client certificate, so it accepts none",

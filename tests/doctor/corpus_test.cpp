@@ -225,6 +225,15 @@ const std::vector<Fault>& faults() {
       {"the script's interpreter is missing",
        [](Scene& s) { s.command = s.sandbox.write("x", "#!/no/such/shell\n", 0755); },
        "program-missing", 1, "program"},
+      {"the script has the line ends of Windows",
+       [](Scene& s) { s.command = s.sandbox.write("x", "#!/bin/sh\r\nexit 0\r\n", 0755); },
+       "program-missing", 1, "program"},
+      {"the script's interpreter may not be executed",
+       [](Scene& s) {
+         const std::string interpreter = s.sandbox.write("interpreter", "#!/bin/sh\n", 0644);
+         s.command = s.sandbox.write("x", "#! " + interpreter + " -x\n", 0755);
+       },
+       "program-not-executable", 1, "program"},
       {"the program is for another machine",
        [](Scene& s) {
          std::string elf("\177ELF\x02\x01\x01", 7);
@@ -373,6 +382,14 @@ const std::vector<Fault>& faults() {
              printing_credential(R"({"token":")" + jwt_for(3600, ",\"nbf\":" + begins) + R"("})"));
        },
        "credential-not-yet-valid", 1, "credential"},
+      {"the key is no PEM",
+       [](Scene& s) {
+         run_script(s, "x",
+                    printing_credential(R"({"clientCertificateData":)" +
+                                        blackbox::json_string(make_identity({}).pem) +
+                                        R"(,"clientKeyData":"MC4CAQAwBQYDK2Vw"})"));
+       },
+       "program-output-invalid", 1, "run"},
       {"the key belongs to another certificate",
        [](Scene& s) {
          give_certificate(s, kept(make_identity({.common_name = "jane"})),
@@ -426,6 +443,15 @@ const std::vector<Fault>& faults() {
        [](Scene& s) {
          const auto port = plain_server([](Stream& stream) { stream.reset(); }).port();
          s.more_of_cluster = R"(,"proxy-url":")" + local(port, "http") + R"(")";
+       },
+       "proxy-failed", 3, "proxy"},
+      {"the https proxy speaks plain http",
+       [](Scene& s) {
+         const auto port = plain_server([](Stream& stream) {
+                             stream.write("HTTP/1.1 400 Bad Request\r\n\r\n");
+                             stream.wait_for_close();
+                           }).port();
+         s.more_of_cluster = R"(,"proxy-url":")" + local(port, "https") + R"(")";
        },
        "proxy-failed", 3, "proxy"},
       {"the proxy's name is unknown",
@@ -695,6 +721,24 @@ const std::vector<Fault>& faults() {
       {"403 for the anonymous user, with the credential",
        [](Scene& s) { s.api->answer([](const ApiRequest&) { return anonymous_forbidden(); }); },
        "anonymous", 1, "authenticate"},
+      {"403 without a Status to the question of --can",
+       [](Scene& s) {
+         s.arguments = {"--can=get/pods"};
+         s.api->answer([](const ApiRequest& request) -> ApiReply {
+           const bool is_asked = request.path.find("selfsubjectaccess") != std::string::npos;
+           return is_asked ? ApiReply{.status = 403, .body = "<html>"} : ApiReply{.status = 0};
+         });
+       },
+       "not-a-kubernetes-api", 1, "authorize"},
+      {"401 to the question of --can",
+       [](Scene& s) {
+         s.arguments = {"--can=get/pods"};
+         s.api->answer([](const ApiRequest& request) -> ApiReply {
+           const bool is_asked = request.path.find("selfsubjectaccess") != std::string::npos;
+           return is_asked ? unauthorized() : ApiReply{.status = 0};
+         });
+       },
+       "unauthorized-other", 1, "authorize"},
       {"the user may not do it", [](Scene& s) { s.arguments = {"--can=delete/pods@default"}; },
        "forbidden", 1, "authorize"},
   };

@@ -4,15 +4,22 @@
 #include "rig.hpp"
 
 #include <doctest/doctest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -342,6 +349,99 @@ TEST_CASE("doctor: an expired token is the cause only if the server's clock agre
   const Found shared = refuse_at(http_date(0));
   CHECK(shared.cause == "credential-expired");
   CHECK(shared.steps.at("credential") == "fail");
+}
+
+TEST_CASE("doctor: a TLS 1.2 server that requires the client certificate accepts it") {
+  Scene scene;
+  const execcred::test::Identity ca = execcred::test::make_ca("client CA");
+  const execcred::test::Identity jane =
+      execcred::test::make_identity({.common_name = "jane", .issuer = &ca});
+  scene.serve({.tls = {.greatest_version = TLS1_2_VERSION, .client_ca = &ca}});
+  // The file of the certificate also has the key, as the kubelet writes it.
+  const std::string both = scene.sandbox.write("both.pem", jane.pem + jane.key_pem, 0600);
+  const std::string user =
+      R"({"client-certificate":")" + both + R"(","client-key":")" + both + R"("})";
+  const std::string path = scene.sandbox.write("kubeconfig", kubeconfig(scene, user, "one"), 0600);
+  const Outcome outcome = run_doctor({"--kubeconfig", path, "-o", "json", "--warn-before=1h"});
+  CAPTURE(outcome.output);
+  CHECK(outcome.exit_code == 0);
+  const Found found = read_found(outcome.output);
+  CHECK(found.user == "jane");
+  CHECK(has(found.messages.at("tls"), "which the server requires"));
+}
+
+TEST_CASE("doctor: a begin within the tolerance of API servers does not hide the wrong audience") {
+  Scene scene;
+  const std::int64_t now = blackbox::seconds_since_epoch();
+  scene.write_token(
+      blackbox::make_jwt(R"({"iss":"https://idp.example.com","sub":"jane","aud":"other","nbf":)" +
+                         std::to_string(now) + R"(,"exp":)" + std::to_string(now + 3600) + "}"));
+  scene.api->answer([](const ApiRequest&) {
+    ApiReply reply = unauthorized();
+    reply.headers = "Date: " + http_date(-30) + "\r\n";
+    return reply;
+  });
+  const std::string config = scene.sandbox.write(
+      "auth.yaml",
+      "apiVersion: apiserver.config.k8s.io/v1beta1\nkind: AuthenticationConfiguration\njwt:\n"
+      "- issuer: {url: \"https://idp.example.com\", audiences: [kubernetes]}\n"
+      "  claimMappings: {username: {claim: sub, prefix: \"\"}}\n");
+  const Outcome outcome = scene.run({"-o", "json", "--authentication-config", config});
+  CAPTURE(outcome.output);
+  CHECK(read_found(outcome.output).cause == "unauthorized-audience");
+}
+
+TEST_CASE("doctor: a token that ends soon is shown with its issuer and audience") {
+  const Scene scene;
+  const std::string user = R"({"token":")" + scene.token + R"("})";
+  const std::string path = scene.sandbox.write("kubeconfig", kubeconfig(scene, user, "one"), 0600);
+  const Outcome outcome = run_doctor({"--kubeconfig", path, "-o", "json", "--warn-before=30d"});
+  CAPTURE(outcome.output);
+  const Found found = read_found(outcome.output);
+  CHECK(found.cause == "credential-expires-soon");
+  CHECK(has(found.messages.at("credential"), "JWT of issuer"));
+  CHECK(has(found.messages.at("credential"), "nothing renews it"));
+}
+
+TEST_CASE("doctor: a program behind a link into a folder that others may write is a warning") {
+  Scene scene;
+  const std::string folder = scene.sandbox.at("open");
+  fs::create_directory(folder);
+  scene.sandbox.script("open/give", "exit 0");
+  fs::permissions(folder, fs::perms::all);
+  fs::create_symlink(folder + "/give", scene.sandbox.at("give"));
+  scene.command = scene.sandbox.at("give");
+  scene.args = {};
+  const Found found = read_found(scene.run({"-o", "json"}).output);
+  CHECK(found.steps.at("program") == "warn");
+  CHECK(has(found.messages.at("program"), "writable by others"));
+}
+
+TEST_CASE("doctor: if no thread can be started, a look-up fails, and doctor reports it") {
+  Scene scene;
+  scene.server = "https://nobody.invalid:6443";
+  blackbox::Command command = scene.doctor_command({"-o", "json"});
+  command.before_exec = [] {
+    constexpr unsigned kFlags = offsetof(seccomp_data, args);
+    std::array<sock_filter, 8> program = {
+        {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 4, 0),
+         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 2),
+         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kFlags),
+         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 2, 0),
+         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN)}};
+    const sock_fprog filter = {.len = program.size(), .filter = program.data()};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
+  };
+  const Outcome outcome = blackbox::run(command);
+  CAPTURE(outcome.error_output);
+  CHECK(outcome.exit_code == 3);
+  const Found found = read_found(outcome.output);
+  CHECK(found.cause == "name-unknown");
+  CHECK(has(found.messages.at("name"), "no thread can be started"));
 }
 
 TEST_CASE("doctor: every denial of --can is shown, and is worse than a server error") {
