@@ -78,6 +78,8 @@ Migration::Migration(const Peer& peer, Invocation invocation)
   for (const std::string_view argument : peer.first) args_.emplace_back(argument);
   Arguments arguments = read_arguments(invocation_.args, peer.flags, peer.subcommand);
   given_ = std::move(arguments.given);
+  for (const Given& given : given_) last_given_[given.rule->name] = &given;
+  for (const EnvironmentVariable& entry : invocation_.env) last_variables_[entry.name] = &entry;
   for (const Unread& unread : arguments.unread) refuse(unread.subject, unread.why);
   for (const Given& given : given_) apply(given, find(given.rule->name) == &given);
   apply_variables();
@@ -125,14 +127,11 @@ void Migration::apply(const Given& given, bool is_last) {
 }
 
 void Migration::apply_variables() {
-  const std::vector<EnvironmentVariable>& env = invocation_.env;
-  for (auto entry = env.begin(); entry != env.end(); ++entry) {
-    const bool is_last = std::none_of(
-        entry + 1, env.end(), [entry](const auto& other) { return other.name == entry->name; });
-    if (is_last) {
-      apply(*entry);
+  for (const EnvironmentVariable& entry : invocation_.env) {
+    if (last_variables_[entry.name] == &entry) {
+      apply(entry);
     } else {
-      drop(variable_subject(entry->name), "it is set again, and the last counts");
+      drop(variable_subject(entry.name), "it is set again, and the last counts");
     }
   }
 }
@@ -154,9 +153,8 @@ void Migration::apply(const EnvironmentVariable& variable) {
 }
 
 const Given* Migration::find(std::string_view name) const {
-  const auto found = std::find_if(given_.rbegin(), given_.rend(),
-                                  [name](const Given& given) { return given.rule->name == name; });
-  return found == given_.rend() ? nullptr : &*found;
+  const auto found = last_given_.find(name);
+  return found == last_given_.end() ? nullptr : found->second;
 }
 
 std::string Migration::flag(std::string_view name) const {
@@ -181,10 +179,8 @@ bool Migration::is_on(std::string_view name) const {
 }
 
 std::string Migration::variable(std::string_view name) const {
-  const std::vector<EnvironmentVariable>& env = invocation_.env;
-  const auto found = std::find_if(env.rbegin(), env.rend(),
-                                  [name](const auto& entry) { return entry.name == name; });
-  return found == env.rend() ? std::string() : found->value;
+  const auto found = last_variables_.find(name);
+  return found == last_variables_.end() ? std::string() : found->second->value;
 }
 
 bool Migration::has(std::string_view option) const {

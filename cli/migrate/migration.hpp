@@ -11,6 +11,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace execcred::migrate {
@@ -35,6 +36,11 @@ class Migration {
  public:
   // `peer` must outlive it.
   Migration(const Peer& peer, Invocation invocation);
+  Migration(const Migration&) = delete;
+  Migration& operator=(const Migration&) = delete;
+  Migration(Migration&&) = default;
+  Migration& operator=(Migration&&) = default;
+  ~Migration() = default;
 
   const Peer& peer() const { return *peer_; }
   bool has_profile_arguments() const { return invocation_.has_profile_arguments; }
@@ -80,6 +86,9 @@ class Migration {
   const Peer* peer_;
   Invocation invocation_;
   std::vector<Given> given_;
+  // The last flag and the last variable of each name.
+  std::unordered_map<std::string_view, const Given*> last_given_;
+  std::unordered_map<std::string_view, const EnvironmentVariable*> last_variables_;
   std::vector<std::string> args_;
   std::vector<EnvironmentVariable> env_;
   std::vector<Change> changes_;

@@ -89,8 +89,10 @@ ServerRules Clusters::rules_of(const std::string& user) const {
       }
       add_cluster(name, *cluster->second, rules);
       if (!rules.obstacle.empty()) return rules;
-      if (rules.servers.size() > kMaxServers) {
-        return {.obstacle = "it is used at more than " + std::to_string(kMaxServers) + " servers"};
+      const bool has_many_servers = rules.servers.size() > kMaxServers;
+      if (has_many_servers || rules.proxies.size() > kMaxServers) {
+        return {.obstacle = "it is used at more than " + std::to_string(kMaxServers) +
+                            (has_many_servers ? " servers" : " proxies")};
       }
     }
   }
