@@ -27,9 +27,10 @@ constexpr std::array<std::string_view, 9> kPrefixes = {
     "EXECCRED_",         "AWS_",   "AZURE_", "GOOGLE_", "GCE_METADATA_", "IDENTITY_", "MSI_",
     "ACTIONS_ID_TOKEN_", "SPIFFE_"};
 
-// These name logs and reports, and do not affect the credential.
-constexpr std::array<std::string_view, 3> kOfTheRun = {"EXECCRED_DEBUG", "EXECCRED_LOG_FILE",
-                                                       "EXECCRED_REPORT_FILE"};
+// These name logs and reports, and say when to refresh. They do not affect the credential, and
+// `execcred sync` sets another EXECCRED_REFRESH_BEFORE for each run.
+constexpr std::array<std::string_view, 4> kOfTheRun = {
+    "EXECCRED_DEBUG", "EXECCRED_LOG_FILE", "EXECCRED_REPORT_FILE", "EXECCRED_REFRESH_BEFORE"};
 
 // The variables that --subject-token-env names in the command. The option has one dash or two, and
 // its value may be attached or the next argument.

@@ -76,6 +76,17 @@ TEST_CASE("cache: each input of a credential's identity selects another entry") 
   CHECK(runs_for(with_argument) == 0);
 }
 
+TEST_CASE("cache: EXECCRED_REFRESH_BEFORE selects no other entry") {
+  const Bootstrap rig;
+  // `execcred sync` sets another value for each run of a plugin.
+  for (const std::string before : {"EXECCRED_REFRESH_BEFORE=20s", "EXECCRED_REFRESH_BEFORE=19s"}) {
+    CHECK_SUCCESS(rig.run({.variables = {before}}));
+    CHECK_SUCCESS(rig.run(csr({.variables = {before}})));
+  }
+  CHECK(rig.inner_runs() == 2);
+  CHECK(rig.api.posts() == 1);
+}
+
 TEST_CASE("cache: the variable of --subject-token-env selects the entry, its value is not stored") {
   const Bootstrap rig;
   const std::string secret = new_secret();

@@ -127,6 +127,22 @@ TEST_CASE("csr: if it is pending at the deadline, the run exits with 3, and the 
   CHECK(facts_of_request(rig.api.last_spec()).public_key == key);
 }
 
+TEST_CASE("csr: a pending request is resumed although EXECCRED_REFRESH_BEFORE changes") {
+  Bootstrap rig;
+  rig.api.decide(Approver::waits);
+  const auto run_with = [&rig](const std::string& before) {
+    Ask ask = brief();
+    ask.variables.push_back("EXECCRED_REFRESH_BEFORE=" + before);
+    return rig.run(ask);
+  };
+  for (const std::string before : {"1200s", "1198s"}) {
+    CHECK_REFUSAL(run_with(before), 3, "is pending");
+  }
+  rig.api.decide(Approver::approves);
+  pair_of(run_with("1195s"));
+  CHECK(rig.api.posts() == 1);
+}
+
 TEST_CASE("csr: one that is approved, but not issued yet, is pending too") {
   Bootstrap rig;
   rig.api.decide(Approver::only_approves);
