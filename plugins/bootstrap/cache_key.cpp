@@ -62,7 +62,9 @@ bool is_read(std::string_view name, const std::vector<std::string>& subjects) {
 }
 
 void add_variables(const Environment& environment, const TokenCommand& command, CacheKey& key) {
-  const std::vector<std::string> subjects = subject_variables(command);
+  std::vector<std::string> subjects = subject_variables(command);
+  // The option's form in the environment.
+  if (const auto name = environment.get("EXECCRED_SUBJECT_TOKEN_ENV")) subjects.emplace_back(*name);
   std::vector<std::string> entries = last_of_each_name(environment.entries());
   std::sort(entries.begin(), entries.end());
   for (const std::string& entry : entries) {

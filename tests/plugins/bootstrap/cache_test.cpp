@@ -109,6 +109,19 @@ TEST_CASE("cache: the variable of --subject-token-env selects the entry, its val
   }
 }
 
+TEST_CASE("cache: the variable that EXECCRED_SUBJECT_TOKEN_ENV names selects the entry") {
+  const Bootstrap rig;
+  const auto runs_for = [&rig](const std::string& value) {
+    const std::size_t before = rig.inner_runs();
+    CHECK_SUCCESS(
+        rig.run({.variables = {"EXECCRED_SUBJECT_TOKEN_ENV=MY_TOKEN", "MY_TOKEN=" + value}}));
+    return rig.inner_runs() - before;
+  };
+  CHECK(runs_for("alice") == 1);
+  CHECK(runs_for("alice") == 0);
+  CHECK(runs_for("bob") == 1);
+}
+
 TEST_CASE("cache: in the refresh window the old pair is served, and the request is resumed") {
   Bootstrap rig;
   rig.api.issue.ends = 30;
