@@ -22,6 +22,7 @@ using std::chrono::steady_clock;
 
 // An object may be as large as the largest value in etcd; the event around it adds to that.
 constexpr std::size_t kMaxEvent = 4 * 1024 * 1024;
+constexpr int kNotFound = 404;
 constexpr int kGone = 410;
 // If the hub closes a watch at once, the next one is delayed.
 constexpr Duration kShortWatch = std::chrono::seconds(1);
@@ -361,6 +362,9 @@ Result<HubWatch::Session::End> HubWatch::Session::end_of(Result<HttpResponse> re
     return std::move(reply).context(doing).error();
   }
   if (reply->status != 200) {
+    // The hub may no longer serve this version of the group. The next list finds one that it
+    // serves.
+    if (reply->status == kNotFound) version_.clear();
     return Result<End>(hub_refusal(*reply, resource_, "watch", watch_.hub_.hub()))
         .context(doing)
         .error();

@@ -286,6 +286,43 @@ TEST_CASE("hub watch: a missing CRD is a configuration error until it is install
   CHECK(running.until_complete().objects->size() == 1);
 }
 
+TEST_CASE("hub watch: if the hub no longer serves the version, one that it serves is watched") {
+  LiveApi api;
+  api.put("clusterprofiles", profile("one"));
+  std::mutex mutex;
+  std::string served = "v1alpha1";
+  api.before([&](Stream& stream, const Received& request) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    const std::string group = "/apis/multicluster.x-k8s.io";
+    if (request.path() == group) {
+      const Json versions = Json::array({{{"version", served}}});
+      return stream.write(reply(200, Json({{"kind", "APIGroup"}, {"versions", versions}}).dump()));
+    }
+    const bool is_served = request.path().starts_with(group + "/" + served + "/");
+    return !is_served && stream.write(reply(404, "404 page not found"));
+  });
+  Running running(api);
+  running.until_complete();
+  for (const std::string version : {"v1alpha2", "v1alpha1"}) {
+    CAPTURE(version);
+    REQUIRE(comes_true([&] { return api.watches() == 1; }));
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      served = version;
+    }
+    api.cut_watches();
+    Json object = profile("new-in-" + version);
+    object["apiVersion"] = "multicluster.x-k8s.io/" + version;
+    api.put("clusterprofiles", object);
+    running.until([&](const WatchView& view) {
+      return has(view, "new-in-" + version) && has(view, "one") && view.is_in_sync;
+    });
+    CHECK(comes_true([&] {
+      return contains(api.requests("GET", "watch=true").back().target, "/" + version + "/");
+    }));
+  }
+}
+
 TEST_CASE("hub watch: a Retry-After is waited for") {
   LiveApi api;
   std::atomic<bool> is_busy = true;
