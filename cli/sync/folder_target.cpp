@@ -236,13 +236,14 @@ Status put_link(int folder, const std::string& to, const std::string& name) {
   return failed("link " + name, why);
 }
 
-Status put_marker(int folder, const Mark& mark) {
-  const std::string temporary = random_name(kTemporary);
-  Status written = write_file(folder, temporary, marker_text(mark), 0600, std::nullopt, kMarker);
-  if (written && renameat(folder, temporary.c_str(), folder, kMarker) == 0) return {};
-  const int why = errno;
-  unlinkat(folder, temporary.c_str(), 0);
-  return written ? Status(failed("write the marker", why)) : written;
+// Writes the marker under a temporary name, for put_marker().
+Status write_marker(int folder, const std::string& temporary, const Mark& mark) {
+  return write_file(folder, temporary, marker_text(mark), 0600, std::nullopt, kMarker);
+}
+
+Status put_marker(int folder, const std::string& temporary) {
+  if (renameat(folder, temporary.c_str(), folder, kMarker) == 0) return {};
+  return failed("write the marker", errno);
 }
 
 // Removes a file, or a folder with its content. Never follows a link.
@@ -389,7 +390,9 @@ Status FolderTarget::create(int parent, const std::string& name, const Mark& mar
   const auto fill = [&]() -> Status {
     const FileDescriptor folder = open_folder(parent, temporary);
     if (!folder) return failed("make a folder", errno);
-    TRY(put_marker(folder.get(), mark));
+    const std::string marker = random_name(kTemporary);
+    TRY(write_marker(folder.get(), marker, mark));
+    TRY(put_marker(folder.get(), marker));
     const std::string generation = generation_name();
     TRY(write_generation(folder.get(), generation, contents));
     TRY(put_link(folder.get(), generation, kData));
@@ -416,28 +419,31 @@ Status FolderTarget::create(int parent, const std::string& name, const Mark& mar
 
 Status FolderTarget::replace(int folder, const Mark& mark, const Contents& contents,
                              const MayWrite& may_write, Wrote& wrote) const {
-  wrote = Wrote::unchanged;
-  if (!may_write()) {
-    wrote = Wrote::not_now;
-    return {};
+  wrote = Wrote::not_now;
+  if (!may_write()) return {};
+  const bool is_new = !holds(folder, contents);
+  const std::string generation = generation_name();
+  const std::string marker = random_name(kTemporary);
+  Status written = is_new ? write_generation(folder, generation, contents) : Status();
+  if (written) written = write_marker(folder, marker, mark);
+  // Writing to the disk may take so long that another process holds the Lease now.
+  const bool is_allowed = written && may_write();
+  const std::string before = link_text(folder, kData).value_or("");
+  if (is_allowed && is_new) written = put_link(folder, generation, kData);
+  if (!is_allowed || !written) {
+    remove_tree(folder, generation);
+    remove_tree(folder, marker);
+    return written;
   }
-  if (!holds(folder, contents)) {
-    const std::string before = link_text(folder, kData).value_or("");
-    const std::string generation = generation_name();
-    Status written = write_generation(folder, generation, contents);
-    if (written) written = put_link(folder, generation, kData);
-    if (!written) {
-      remove_tree(folder, generation);
-      return written;
-    }
+  if (is_new) {
     for (const auto& [key, text] : contents) {
       const std::string to = std::string(kDataLinks) + key;
       if (link_text(folder, key) != to) TRY(put_link(folder, to, key));
     }
-    tidy(folder, contents, {generation, before});
-    wrote = Wrote::written;
   }
-  TRY(put_marker(folder, mark));
+  TRY(put_marker(folder, marker));
+  if (is_new) tidy(folder, contents, {generation, before});
+  wrote = is_new ? Wrote::written : Wrote::unchanged;
   return adopt(folder, folder_mode());
 }
 
