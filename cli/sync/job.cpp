@@ -191,10 +191,11 @@ class Work {
       report(std::move(failure));
       return;
     }
-    const std::vector<std::string>& clashes = job_.clashes;
-    if (std::find(clashes.begin(), clashes.end(), place->place) != clashes.end()) {
+    const auto clash = std::find_if(job_.clashes.begin(), job_.clashes.end(),
+                                    [&](const Clash& one) { return one.place == place->place; });
+    if (clash != job_.clashes.end()) {
       report({.cause = cause::kTargetClash,
-              .message = "another ClusterProfile would be written to the same target",
+              .message = std::string(clash->why),
               .hint = "choose other names with --secret-name: neither is written",
               .place = place->place});
       return;

@@ -32,6 +32,12 @@ struct Failure {
 // written is removed.
 bool is_by_rule(std::string_view cause);
 
+// A place that two credentials have, so that neither is written to it.
+struct Clash {
+  std::string place = {};
+  std::string_view why = {};
+};
+
 struct Job {
   enum class Kind {
     renew,   // run the plugin, write
@@ -50,8 +56,7 @@ struct Job {
   std::optional<Lifetime> lifetime = {};
   TimePoint renewal = {};  // of it; a place that has it is not written before
   bool may_remove = false;
-  // Those of its places that another ClusterProfile has too.
-  std::vector<std::string> clashes = {};
+  std::vector<Clash> clashes = {};  // of its places
 };
 
 struct JobResult {

@@ -32,6 +32,11 @@ constexpr std::chrono::minutes kClockLeap(5);
 constexpr int kPacedShare = 9;
 constexpr std::size_t kMaxMapping = 1024UL * 1024;
 
+constexpr std::string_view kDuplicate = "there are two ClusterProfiles of this name";
+constexpr std::string_view kClashOfClusters =
+    "another ClusterProfile would be written to the same target";
+constexpr std::string_view kClashOfFormats = "two formats would be written to the same target";
+
 TimePoint now() { return SystemClock().now(); }
 
 // The time of the system clock less that of the steady clock. It changes when the clock is set, or
@@ -200,11 +205,16 @@ void Reconciler::release(Cluster& cluster) {
   }
 }
 
-std::vector<std::string> Reconciler::clashes_of(const Cluster& cluster) const {
-  std::vector<std::string> clashes;
+std::vector<Clash> Reconciler::clashes_of(const Cluster& cluster) const {
+  std::vector<Clash> clashes;
   for (const Held& place : cluster.places) {
     const auto claim = claims_.find(place.place);
-    if (claim != claims_.end() && claim->second.size() > 1) clashes.push_back(place.place);
+    const auto has_place = [&](const Held& one) { return one.place == place.place; };
+    if (claim != claims_.end() && claim->second.size() > 1) {
+      clashes.push_back({.place = place.place, .why = kClashOfClusters});
+    } else if (std::count_if(cluster.places.begin(), cluster.places.end(), has_place) > 1) {
+      clashes.push_back({.place = place.place, .why = kClashOfFormats});
+    }
   }
   return clashes;
 }
@@ -418,8 +428,7 @@ Job Reconciler::job_of(Cluster& cluster) const {
   if (cluster.is_duplicate || job.clashes.size() == parts_.targets.size()) {
     job.problem = Failure{
         .cause = cause::kTargetClash,
-        .message = cluster.is_duplicate ? "there are two ClusterProfiles of this name"
-                                        : "another ClusterProfile would be written to its target",
+        .message = std::string(cluster.is_duplicate ? kDuplicate : job.clashes.front().why),
         .hint = cluster.is_duplicate ? "remove one of them: neither is written"
                                      : "choose other names with --secret-name: neither is written"};
   }
@@ -578,7 +587,7 @@ std::string Reconciler::plan() const {
       add("skip", key, cluster->problem->message);
       continue;
     }
-    const std::vector<std::string> clashes = clashes_of(*cluster);
+    const std::vector<Clash> clashes = clashes_of(*cluster);
     const char* const reason = due_reason(*cluster);
     for (Target* const target : parts_.targets) {
       const Result<Held> place = target->place_of(cluster->mark);
@@ -586,8 +595,10 @@ std::string Reconciler::plan() const {
         add("skip", key, place.error().message);
         continue;
       }
-      if (std::find(clashes.begin(), clashes.end(), place->place) != clashes.end()) {
-        add("skip", place->place, "another ClusterProfile would be written to it");
+      const auto clash = std::find_if(clashes.begin(), clashes.end(),
+                                      [&](const Clash& one) { return one.place == place->place; });
+      if (clash != clashes.end()) {
+        add("skip", place->place, clash->why);
         continue;
       }
       const bool is_there =

@@ -134,8 +134,8 @@ class Reconciler {
   TimePoint due_time(const Cluster& cluster) const;
   TimePoint renewal_time(const Lifetime& lifetime, const Cluster& cluster) const;
   const char* due_reason(const Cluster& cluster) const;
-  // The places of the cluster that another ClusterProfile has too.
-  std::vector<std::string> clashes_of(const Cluster& cluster) const;
+  // The places of the cluster that another ClusterProfile has too, or another of its formats.
+  std::vector<Clash> clashes_of(const Cluster& cluster) const;
   Job job_of(Cluster& cluster) const;
   void finish(Cluster& cluster, const Job& job, JobResult result);
   void count_failures(const std::vector<Failure>& failures);

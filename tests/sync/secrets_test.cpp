@@ -499,6 +499,29 @@ TEST_CASE("sync --secret-namespace=same: a warning at the start") {
   CHECK(api.find("secrets", "fleet", "a-token").has_value());
 }
 
+TEST_CASE("sync: two formats of a ClusterProfile with one Secret name clash, neither is written") {
+  LiveApi api;
+  // Its Secrets would both be named fleet-kubeconfig.
+  api.put("clusterprofiles", profile_object("fleet", "https://fleet.example"));
+  Json other = profile_object("a", "https://a.example");
+  other["metadata"]["namespace"] = "other";
+  api.put("clusterprofiles", other);
+  const Process process(api);
+  blackbox::Command command = process.command({"--once", "--secret-name={namespace}-{format}"});
+  command.arguments.at(6) = "--to-secret=kubeconfig,cluster-api";
+  for (int run = 0; run < 2; ++run) {
+    const blackbox::Outcome outcome = blackbox::run(command);
+    CHECK_MESSAGE(outcome.exit_code == 1, blackbox::describe(outcome));
+    CHECK(outcome.error_output.find("cause=target-clash") != std::string::npos);
+    CHECK_MESSAGE(outcome.error_output.find("two formats would be written to the same target") !=
+                      std::string::npos,
+                  outcome.error_output);
+    CHECK_FALSE(api.find("secrets", "to", "fleet-kubeconfig").has_value());
+    CHECK(api.find("secrets", "to", "other-kubeconfig").has_value());
+    CHECK(api.find("secrets", "to", "a-kubeconfig").has_value());
+  }
+}
+
 TEST_CASE("sync: two ClusterProfiles with one Secret clash there, but both get a folder") {
   LiveApi api;
   Json first = profile_object("a", "https://a.example");
