@@ -15,14 +15,6 @@
 namespace execcred::cli {
 namespace {
 
-// Fails (configuration) if the path cannot be read.
-Status read_path(const std::string& path, const ReceiveProfileOrError& receive) {
-  if (path != "-") return read_profiles_in(path, receive);
-  const std::string text = TRY(read_stream(STDIN_FILENO, kMaxInventory, "standard input"));
-  read_profiles(text, "standard input", receive);
-  return {};
-}
-
 Status read_hub(const HubOptions& options, std::string_view name,
                 const ReceiveProfileOrError& receive) {
   HubClient hub = TRY(options.connect());
@@ -85,7 +77,16 @@ Status ProfileSource::for_each_document(std::string_view name,
   const auto choose = [&](Result<ClusterProfile> profile, const ProfileName& its_name) {
     if (hub_.chooses(its_name)) receive(std::move(profile), its_name);
   };
-  for (const std::string& path : paths_) TRY(read_path(path, choose));
+  for (const std::string& path : paths_) TRY(for_each_document_in(path, choose));
+  return {};
+}
+
+Status ProfileSource::for_each_document_in(const std::string& path,
+                                           const ReceiveProfileOrError& receive,
+                                           const ReceiveEmptyFile& receive_empty) {
+  if (path != "-") return read_profiles_in(path, receive, receive_empty);
+  const std::string text = TRY(read_stream(STDIN_FILENO, kMaxInventory, "standard input"));
+  read_profiles(text, "standard input", receive);
   return {};
 }
 

@@ -61,6 +61,11 @@ class ProfileSource {
   // requested namespace and labels.
   Status for_each_document(std::string_view name, const ReceiveProfileOrError& receive) const;
 
+  // Reads one of paths(), and passes the documents of all namespaces and labels. Fails
+  // (configuration) if it cannot be read.
+  static Status for_each_document_in(const std::string& path, const ReceiveProfileOrError& receive,
+                                     const ReceiveEmptyFile& receive_empty = {});
+
   // "'profiles.yaml'" or "the hub", for messages.
   std::string title() const;
   // The hint for an error about a source without ClusterProfiles.

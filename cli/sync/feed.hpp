@@ -46,6 +46,11 @@ struct Picture {
   std::optional<Error> failure = std::nullopt;
   // The errors of documents that could not be read and have no usable name.
   std::vector<Error> problems = {};
+  // Files without content, which their writers may not have finished. Then the list is not whole.
+  std::vector<std::string> empty_files = {};
+  // The paths that hold no ClusterProfile, if there are others: one may be a folder that is not
+  // mounted.
+  std::vector<std::string> empty_paths = {};
 };
 
 struct FeedReceiver {

@@ -67,12 +67,15 @@ Picture FileFeed::read(bool is_anew, const FeedReceiver& receiver) {
   const bool has_news = has_news_.exchange(false) || is_anew;
   // The last reading was not complete: what could not be read may be readable now, and that is not
   // a change of its folder.
-  if (!has_news && last_.is_whole) {
+  if (!has_news && last_.is_whole && last_.empty_paths.empty()) {
     last_.is_all = false;
     return last_;
   }
   Picture picture{.is_all = true, .is_known = true, .is_whole = true};
+  bool is_path_empty = true;
   const auto take = [&](Result<ClusterProfile> profile, const ProfileName& name) {
+    is_path_empty = false;
+    if (!source_.hub().chooses(name)) return;
     if (!profile) picture.is_whole = false;
     if (!profile && !can_be_named(name)) {
       picture.problems.push_back(profile.error());
@@ -85,11 +88,20 @@ Picture FileFeed::read(bool is_anew, const FeedReceiver& receiver) {
                                .profile = std::move(profile)};
     receiver.take(listed);
   };
-  const Status read = source_.for_each_document({}, take);
-  if (!read) {
-    picture.is_known = false;
+  const auto take_empty = [&picture](const fs::path& file) {
     picture.is_whole = false;
-    picture.failure = read.error();
+    picture.empty_files.push_back(file.native());
+  };
+  for (const std::string& path : source_.paths()) {
+    is_path_empty = true;
+    const Status read = cli::ProfileSource::for_each_document_in(path, take, take_empty);
+    if (!read) {
+      picture.is_known = false;
+      picture.is_whole = false;
+      picture.failure = read.error();
+      break;
+    }
+    if (is_path_empty && source_.paths().size() > 1) picture.empty_paths.push_back(path);
   }
   last_ = picture;
   return picture;

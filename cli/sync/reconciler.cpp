@@ -315,6 +315,27 @@ int Reconciler::report(const Picture& picture, bool is_empty) {
   return picture.is_known || code != 0 ? code : 3;
 }
 
+void Reconciler::report_doubts(const Picture& picture) {
+  std::set<std::string> doubts;
+  const auto report = [&](const std::string& path, std::string_view what, std::string_view hint) {
+    doubts.insert(path);
+    if (doubts_.count(path) > 0) return;
+    parts_.journal.write(Level::warning, in_quotes(path) + std::string(what),
+                         {{"hint", std::string(hint)}});
+  };
+  for (const std::string& file : picture.empty_files) {
+    report(file, " is an empty file",
+           "nothing is removed while it is empty: write its content, or remove it");
+  }
+  if (!settings_.may_be_empty) {
+    for (const std::string& path : picture.empty_paths) {
+      report(path, " holds no ClusterProfile",
+             "nothing is removed; --allow-empty accepts a path without ClusterProfiles");
+    }
+  }
+  doubts_ = std::move(doubts);
+}
+
 void Reconciler::mark_gone() {
   for (Cluster* const cluster : std::exchange(absent_, {})) {
     if (cluster->is_listed()) release(*cluster);
@@ -338,6 +359,7 @@ int Reconciler::look() {
   is_known_ = picture.is_known;
   const bool is_empty = picture.count == 0 && !settings_.may_be_empty;
   const int code = report(picture, is_empty);
+  report_doubts(picture);
   if (picture.is_all) {
     for (const auto& [key, cluster] : clusters_) {
       if (cluster->seen != look_ && cluster->presence != Presence::gone) {
@@ -345,7 +367,8 @@ int Reconciler::look() {
       }
     }
   }
-  const bool could_remove = std::exchange(may_remove_, picture.is_whole && !is_empty);
+  const bool is_whole = picture.is_whole && (settings_.may_be_empty || picture.empty_paths.empty());
+  const bool could_remove = std::exchange(may_remove_, is_whole && !is_empty);
   if (may_remove_) mark_gone();
   // A rule that waited for a complete inventory is applied now, and not after the pause of its
   // failure.

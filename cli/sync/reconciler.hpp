@@ -121,6 +121,8 @@ class Reconciler {
   // reported, and the previous one stays in use.
   bool has_new_mapping();
   int report(const Picture& picture, bool is_empty);
+  // Reports, once, what keeps this inventory from being complete without being an error.
+  void report_doubts(const Picture& picture);
   // Marks the clusters that are in none of the inventory's documents as gone.
   void mark_gone();
   Cluster& cluster_of(const std::string& name_space, const std::string& name);
@@ -170,6 +172,7 @@ class Reconciler {
   std::deque<Cluster*> ready_;
   std::size_t in_flight_ = 0;
   bool may_remove_ = false;
+  std::set<std::string> doubts_;  // files and paths that were reported
   bool is_ending_ = false;
   RenewalPace pace_;
   Figures figures_;

@@ -25,16 +25,18 @@ bool is_of_others(const std::string& text) {
   });
 }
 
-void read_folder(const fs::path& folder, const ReceiveProfileOrError& receive) {
+void read_folder(const fs::path& folder, const ReceiveProfileOrError& receive,
+                 const ReceiveEmptyFile& receive_empty) {
   const auto wrong = [&receive](std::string message, std::string hint) {
     receive(Error{.kind = Error::Kind::configuration,
                   .message = std::move(message),
                   .hint = std::move(hint)},
             {});
   };
-  const auto read_one = [&receive](const fs::path& file, const std::string&) {
+  const auto read_one = [&](const fs::path& file, const std::string&) {
     Result<std::string> text = read_untrusted_file(file, kMaxInventory);
     if (!text) return receive(std::move(text).error(), {});
+    if (text->empty() && receive_empty) receive_empty(file);
     if (!is_of_others(*text)) read_profiles(*text, in_quotes(file.native()), receive);
   };
   const auto report_unreadable = [&wrong](const fs::path& inner, const std::string&,
@@ -67,13 +69,15 @@ void read_profiles(std::string_view text, const std::string& source,
   (void)for_each_named_profile(text, take);
 }
 
-Status read_profiles_in(const fs::path& path, const ReceiveProfileOrError& receive) {
+Status read_profiles_in(const fs::path& path, const ReceiveProfileOrError& receive,
+                        const ReceiveEmptyFile& receive_empty) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
-    read_folder(path, receive);
+    read_folder(path, receive, receive_empty);
     return {};
   }
   const std::string text = TRY(read_untrusted_file(path, kMaxInventory));
+  if (text.empty() && receive_empty) receive_empty(path);
   read_profiles(text, in_quotes(path.native()), receive);
   return {};
 }

@@ -221,6 +221,39 @@ TEST_CASE("sync --to-dir: nothing is removed while the inventory is broken or em
   CHECK_FALSE(fs::exists(fleet.folder("b")));
 }
 
+TEST_CASE("sync: nothing is removed while one of two folders is empty") {
+  const Fleet fleet({"a"});
+  const std::string more = fleet.sandbox().at("more");
+  const std::string b =
+      fleet.sandbox().write("more/b.json", profile("b", {provider("p", "https://b.example:6443")}));
+  CHECK(fleet.once({"-f", more}).exit_code == 0);
+  CHECK(fs::exists(fleet.folder("b") / "token"));
+  // This is what an unmounted volume looks like.
+  fs::remove(b);
+  const Outcome outcome = fleet.once({"-f", more});
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK_MESSAGE(outcome.error_output.find("warning: '" + more + "' holds no ClusterProfile") !=
+                    std::string::npos,
+                outcome.error_output);
+  CHECK(fs::exists(fleet.folder("b") / "token"));
+  CHECK(fleet.once({"-f", more, "--allow-empty"}).exit_code == 0);
+  CHECK_FALSE(fs::exists(fleet.folder("b")));
+}
+
+TEST_CASE("sync: nothing is removed while a file is empty") {
+  const Fleet fleet({"a", "b"});
+  fleet.once();
+  fleet.sandbox().write("profiles/b.json", "");
+  const Outcome outcome = fleet.once({"--allow-empty"});
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK_MESSAGE(outcome.error_output.find("b.json' is an empty file") != std::string::npos,
+                outcome.error_output);
+  CHECK(fs::exists(fleet.folder("b") / "token"));
+  fleet.remove_profile("b");
+  CHECK(fleet.once().exit_code == 0);
+  CHECK_FALSE(fs::exists(fleet.folder("b")));
+}
+
 TEST_CASE(
     "sync --to-dir: a cluster that a rule forbids loses its folder, one that fails keeps it") {
   const Fleet fleet({"a", "b", "c"});
