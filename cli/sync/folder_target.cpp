@@ -166,14 +166,19 @@ FileDescriptor open_data(int folder) {
   return open_folder(folder, *generation);
 }
 
-// Whether each file of the newest generation has its link beside ..data.
+// Whether each file of the newest generation has its link beside ..data, and each link has its
+// file.
 bool is_whole(int folder) {
   const FileDescriptor data = open_data(folder);
   if (!data) return false;
-  const std::vector<std::string> names = entries_of(data.get());
-  return std::all_of(names.begin(), names.end(), [folder](const std::string& name) {
-    return link_text(folder, name) == std::string(kDataLinks) + name;
+  std::vector<std::string> files = entries_of(data.get());
+  std::vector<std::string> links = entries_of(folder);
+  std::erase_if(links, [folder](const std::string& name) {
+    return name.starts_with('.') || link_text(folder, name) != std::string(kDataLinks) + name;
   });
+  std::sort(files.begin(), files.end());
+  std::sort(links.begin(), links.end());
+  return !files.empty() && files == links;
 }
 
 bool holds(int folder, const Contents& contents) {
@@ -366,9 +371,14 @@ Result<Held> FolderTarget::place_of(const Mark& mark) {
 bool FolderTarget::is_gone(const Held& held) const {
   const fs::path marker = settings_.root / held.name_space / held.name / kMarker;
   struct stat status = {};
-  if (lstat(marker.c_str(), &status) == 0 || errno != ENOENT) return false;
-  // If the whole folder is missing, it may be unmounted, and its content is not gone.
-  return open_root().has_value();
+  if (lstat(marker.c_str(), &status) != 0) {
+    // If the whole folder is missing, it may be unmounted, and its content is not gone.
+    return errno == ENOENT && open_root().has_value();
+  }
+  const FileDescriptor folder = open_folder(AT_FDCWD, marker.parent_path().native());
+  if (!folder || is_whole(folder.get())) return false;
+  const std::optional<Mark> there = marker_of(folder.get());
+  return there && there->is_of(held.mark);
 }
 
 Status FolderTarget::write_generation(int folder, const std::string& generation,

@@ -56,7 +56,7 @@ class Store {
   // All targets with the instance's mark. Fails instead of omitting any.
   virtual Result<std::vector<Held>> scan() = 0;
 
-  // Whether the target is known to be deleted. Never waits.
+  // Whether the target, or a part of it, is known to be deleted. Never waits.
   virtual bool is_gone(const Held& held) const = 0;
 
   // Whether changes by other programs are seen as they happen. If not, `error` may have the reason.

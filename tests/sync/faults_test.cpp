@@ -310,6 +310,18 @@ TEST_CASE("sync --to-dir: no credentials are written to the disk below an unmoun
   CHECK(run.end().exit_code == 0);
 }
 
+TEST_CASE("sync --to-dir: a file that somebody deleted is written again while sync runs") {
+  const Fleet fleet({"a"});
+  Run run(fleet);
+  CHECK(wait_until([&] { return fs::exists(fleet.folder("a") / "token"); }));
+  for (const std::string name : {"token", "ca.crt", "server", "expiration", "kubeconfig"}) {
+    fs::remove(fleet.folder("a") / name);
+  }
+  CHECK(wait_until([&] { return fs::exists(fleet.folder("a") / "token"); }));
+  CHECK(run.end().exit_code == 0);
+  check_whole(fleet);
+}
+
 TEST_CASE("sync --to-dir: a file that somebody deleted from a folder is written again") {
   const Fleet fleet({"a"});
   CHECK(fleet.once().exit_code == 0);

@@ -77,6 +77,29 @@ class Setting {
 
 TEST_SUITE_BEGIN("sync");
 
+TEST_CASE(
+    "sync --to-dir: a folder that lacks a file or a link is deleted, another owner's is not") {
+  const auto delete_one = [](Setting& setting, const char* name) {
+    REQUIRE(setting.write("one", "sha256:01", [] { return true; }).value() != Wrote::not_now);
+    CHECK_FALSE(setting.target().is_gone(setting.held()));
+    fs::remove(setting.folder() / name);
+  };
+  for (const char* const name : {"token", "kubeconfig", "..data", "..data/token"}) {
+    CAPTURE(name);
+    Setting setting;
+    delete_one(setting, name);
+    CHECK(setting.target().is_gone(setting.held()));
+    CHECK(setting.write("one", "sha256:01", [] { return true; }).value() == Wrote::written);
+    CHECK_FALSE(setting.target().is_gone(setting.held()));
+    CHECK(setting.token() == "one");
+  }
+  Setting setting;
+  delete_one(setting, "token");
+  Held other = setting.held();
+  other.mark.instance = "other";
+  CHECK_FALSE(setting.target().is_gone(other));
+}
+
 TEST_CASE("sync --to-dir: a Lease that is lost while files are written ends the swap") {
   Setting setting;
   REQUIRE(setting.write("one", "sha256:01", [] { return true; }).value() == Wrote::written);
