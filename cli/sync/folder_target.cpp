@@ -360,6 +360,38 @@ Status FolderTarget::adopt(int descriptor, mode_t mode) const {
   return {};
 }
 
+bool FolderTarget::is_adopted(const struct stat& status, mode_t mode) const {
+  constexpr mode_t kPermissions = 0777;
+  return (status.st_mode & kPermissions) == mode &&
+         (!settings_.group || status.st_gid == *settings_.group);
+}
+
+// Whether a cluster's folder, its newest generation and the files there have the mode and the group
+// of the settings.
+bool FolderTarget::is_as_set(int folder) const {
+  const FileDescriptor data = open_data(folder);
+  struct stat status = {};
+  if (fstat(folder, &status) != 0 || !is_adopted(status, folder_mode())) return false;
+  if (!data || fstat(data.get(), &status) != 0 || !is_adopted(status, folder_mode())) return false;
+  const std::vector<std::string> names = entries_of(data.get());
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return fstatat(data.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           is_adopted(status, settings_.file_mode);
+  });
+}
+
+// Gives the readers of --dir-group access to a namespace's folder that a killed run, or one with
+// other settings, made. Access is only added: another instance may have clusters there too.
+Status FolderTarget::open_to_readers(int parent, const struct stat& status) const {
+  constexpr mode_t kMode = 07777;
+  const mode_t mode = folder_mode();
+  const bool is_for_group = (mode & S_IRGRP) != 0;
+  const bool has_group = !is_for_group || !settings_.group || status.st_gid == *settings_.group;
+  const bool is_open = (status.st_mode & mode) == mode && has_group;
+  if (is_open || status.st_uid != geteuid()) return {};
+  return adopt(parent, (status.st_mode & kMode) | mode);
+}
+
 Result<Held> FolderTarget::place_of(const Mark& mark) {
   return Held{.store = this,
               .place = in_quotes((settings_.root / mark.name_space / mark.name).native()),
@@ -431,7 +463,7 @@ Status FolderTarget::replace(int folder, const Mark& mark, const Contents& conte
                              const MayWrite& may_write, Wrote& wrote) const {
   wrote = Wrote::not_now;
   if (!may_write()) return {};
-  const bool is_new = !holds(folder, contents);
+  const bool is_new = !holds(folder, contents) || !is_as_set(folder);
   const std::string generation = generation_name();
   const std::string marker = random_name(kTemporary);
   Status written = is_new ? write_generation(folder, generation, contents) : Status();
@@ -474,6 +506,7 @@ Result<Wrote> FolderTarget::write(const Held& held, const Issue& issue, const Ma
   struct stat status = {};
   if (fstat(parent.get(), &status) != 0) return failed("open the namespace's folder", errno);
   TRY(check_folder(status, "the namespace's folder"));
+  TRY(open_to_readers(parent.get(), status));
   TRY(lock(parent.get()));
   Wrote wrote = Wrote::not_now;
   const FileDescriptor folder = open_folder(parent.get(), mark.name);
@@ -535,8 +568,8 @@ Result<std::vector<Held>> FolderTarget::scan() {
                            mark->name_space == name_space && mark->name == name;
       if (!is_ours) continue;
       if (settings_.removes_left_overs) remove_left_over(folder.get());
-      // A folder that lacks a link of a file is due.
-      if (!is_whole(folder.get())) mark->digest.clear();
+      // A folder that lacks a file, or has other modes than the settings say, is due.
+      if (!is_whole(folder.get()) || !is_as_set(folder.get())) mark->digest.clear();
       held.push_back(TRY(place_of(*mark)));
     }
   }

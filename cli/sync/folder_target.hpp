@@ -10,6 +10,7 @@
 
 #include <execcred/os/file.hpp>
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <filesystem>
@@ -57,6 +58,9 @@ class FolderTarget final : public Store, public Target {
   Status write_generation(int folder, const std::string& generation,
                           const Contents& contents) const;
   Status adopt(int descriptor, mode_t mode) const;
+  bool is_adopted(const struct stat& status, mode_t mode) const;
+  bool is_as_set(int folder) const;
+  Status open_to_readers(int parent, const struct stat& status) const;
 
   FolderSettings settings_;
   // The file system of the folder at the start. If it is a memory file system that was unmounted,

@@ -29,6 +29,11 @@ int mode_of(const fs::path& path) {
   return lstat(path.c_str(), &status) == 0 ? static_cast<int>(status.st_mode & 07777) : -1;
 }
 
+gid_t group_of(const fs::path& path) {
+  struct stat status = {};
+  return lstat(path.c_str(), &status) == 0 ? status.st_gid : static_cast<gid_t>(-1);
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("sync");
@@ -132,6 +137,46 @@ TEST_CASE("sync --to-dir: file mode and group can be chosen, but others get no a
     CHECK_REFUSAL(fleet.once({"--file-mode=" + mode}), 2, "is no mode of a credential's file");
   }
   CHECK_REFUSAL(fleet.once({"--dir-group=no-such-group"}), 2, "there is no group 'no-such-group'");
+}
+
+TEST_CASE("sync --to-dir: a namespace's folder of a killed run gets its mode and group") {
+  const Fleet fleet({"a"});
+  // A run makes the folder with this mode. It is killed before it sets the final mode and group.
+  fs::create_directory(fleet.root() / "fleet");
+  chmod((fleet.root() / "fleet").c_str(), 0700);
+  const gid_t group = geteuid() == 0 ? 65533 : getegid();
+  CHECK(fleet.once({"--file-mode=0640", "--dir-group=" + std::to_string(group)}).exit_code == 0);
+  CHECK(mode_of(fleet.root() / "fleet") == 0750);
+  CHECK(group_of(fleet.root() / "fleet") == group);
+}
+
+TEST_CASE("sync --to-dir: another --file-mode or --dir-group is applied by the next run") {
+  const Fleet fleet({"a"});
+  const gid_t other = geteuid() == 0 ? 65533 : getegid();
+  const fs::path a = fleet.folder("a");
+  const auto check_modes = [&](int folder_mode, int file_mode, gid_t group) {
+    for (const fs::path& folder : {a, a / "..data" / ""}) {
+      CHECK(mode_of(folder) == folder_mode);
+      CHECK(group_of(folder) == group);
+    }
+    CHECK(mode_of(a / "..data" / "token") == file_mode);
+    CHECK(group_of(a / "..data" / "token") == group);
+  };
+  CHECK(fleet.once().exit_code == 0);
+  check_modes(0700, 0600, getegid());
+  const std::string own = "--dir-group=" + std::to_string(getegid());
+  CHECK(fleet.once({"--file-mode=0640", own}).exit_code == 0);
+  check_modes(0750, 0640, getegid());
+  CHECK(mode_of(fleet.root() / "fleet") == 0750);
+  const std::string others = "--dir-group=" + std::to_string(other);
+  CHECK(fleet.once({"--file-mode=0640", others}).exit_code == 0);
+  check_modes(0750, 0640, other);
+  CHECK(group_of(fleet.root() / "fleet") == other);
+  const std::size_t runs = fleet.runs();
+  CHECK(fleet.once({"--file-mode=0640", others}).exit_code == 0);
+  CHECK(fleet.runs() == runs);
+  CHECK(fleet.once({others}).exit_code == 0);
+  check_modes(0700, 0600, other);
 }
 
 TEST_CASE("sync --dir-group: another user of that group can read the files, others cannot") {
