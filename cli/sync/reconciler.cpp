@@ -62,6 +62,7 @@ struct Reconciler::Cluster {
   Presence presence = Presence::unknown;
   std::uint64_t seen = 0;  // the last scan that found it
   bool is_duplicate = false;
+  bool is_refused = false;                 // by a rule, in the last job
   std::optional<TimePoint> next_ask = {};  // instead of the renewal
   std::size_t failures = 0;                // in a row
   bool is_queued = false;
@@ -374,7 +375,7 @@ int Reconciler::look() {
   // failure.
   if (may_remove_ && !could_remove) {
     for (const auto& [key, cluster] : clusters_) {
-      if (!cluster->problem || !is_by_rule(cluster->problem->cause)) continue;
+      if (!cluster->is_refused) continue;
       cluster->next_ask.reset();
       schedule(*cluster);
     }
@@ -481,6 +482,9 @@ void Reconciler::finish(Cluster& cluster, const Job& job, JobResult result) {
     }
   }
   count_failures(result.failures);
+  cluster.is_refused =
+      std::any_of(result.failures.begin(), result.failures.end(),
+                  [](const Failure& failure) { return is_by_rule(failure.cause); });
   const std::optional<Lifetime> lifetime = cluster.lifetime();
   const auto expires = lifetime ? lifetime->expires : std::nullopt;
   cluster.next_ask.reset();
@@ -493,6 +497,9 @@ void Reconciler::finish(Cluster& cluster, const Job& job, JobResult result) {
     if (result.is_same_credential) cluster.next_ask = next_question(expires, now());
   }
   if (std::exchange(cluster.is_changed, false)) cluster.next_ask.reset();
+  // The inventory became complete while the job ran.
+  const bool may_remove_now = settings_.prunes && may_remove_ && !job.may_remove;
+  if (cluster.is_refused && may_remove_now) cluster.next_ask.reset();
   if (cluster.presence == Presence::gone && cluster.held.empty()) {
     forget(cluster);
   } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is due when, with a fake inventory and a fake store.
 #include "sync/reconciler.hpp"
+#include "cli/inventory.hpp"
 #include "sandbox.hpp"
 
 #include <doctest/doctest.h>
@@ -15,20 +16,31 @@ using namespace execcred::sync;
 
 namespace {
 
-// One ClusterProfile, without an access provider.
+// One ClusterProfile, perhaps with an access provider.
 class OneProfile final : public ProfileFeed {
  public:
+  explicit OneProfile(std::string provider = {}) : provider_(std::move(provider)) {}
+
   bool is_whole = true;
 
   Picture read(bool, const FeedReceiver& receiver) override {
     ClusterProfile profile;
     profile.name_space = "fleet";
     profile.name = "a";
+    if (!provider_.empty()) {
+      json::Value cluster((json::Object()));
+      cluster.add("server", json::Value("https://a.example"));
+      profile.access_providers.push_back(
+          {.name = provider_, .path = "status.accessProviders[0]", .cluster = std::move(cluster)});
+    }
     receiver.take({.name_space = "fleet", .name = "a", .profile = std::move(profile)});
     return {.is_all = true, .is_known = true, .is_whole = is_whole, .count = 1};
   }
   Status watch(std::function<void()>, const StopEvent&) override { return {}; }
   bool is_up() const override { return true; }
+
+ private:
+  std::string provider_;
 };
 
 // A store that already has one credential, which is valid for an hour.
@@ -64,15 +76,17 @@ class OneHeld final : public Store, public Target {
 
 TEST_SUITE_BEGIN("sync");
 
-TEST_CASE("sync: a removal that waits for a complete inventory happens as soon as it is complete") {
+namespace {
+
+// Checks that the removal happens at the first look at which the inventory is complete.
+void check_removal(OneProfile& feed, const std::string& mapping, const std::string& cause) {
   const blackbox::Sandbox sandbox;
-  OneProfile feed;
   OneHeld store;
   Journal journal(false);
   const StopEvent stop = StopEvent::make().value();
   Reconciler reconciler(
       {.instance = "default",
-       .mapping = sandbox.write("mapping.json", R"({"providers":[]})"),
+       .mapping = sandbox.write("mapping.json", mapping),
        .parallel = 1,
        .environment = Environment::copy()},
       {.stores = {&store}, .targets = {&store}, .feed = &feed, .journal = journal, .stop = stop});
@@ -81,11 +95,30 @@ TEST_CASE("sync: a removal that waits for a complete inventory happens as soon a
   feed.is_whole = false;
   CHECK(reconciler.look() == 0);
   CHECK(reconciler.run_round() == 1);
-  CHECK(reconciler.figures().failures.at("no-provider") == 1);
+  CHECK(reconciler.figures().failures[cause] == 1);
   CHECK(store.removals == 0);
   // There is no wait for the pause after a failure, which is at least a second.
   feed.is_whole = true;
   CHECK(reconciler.look() == 0);
   reconciler.run_round();
   CHECK(store.removals == 1);
+}
+
+}  // namespace
+
+TEST_CASE("sync: a removal that waits for a complete inventory happens as soon as it is complete") {
+  OneProfile feed;
+  check_removal(feed, R"({"providers":[]})", "no-provider");
+}
+
+TEST_CASE("sync: a removal that a plugin's refusal causes happens when the inventory is complete") {
+  const blackbox::Sandbox sandbox;
+  const std::string plugin =
+      sandbox.script("execcred-refusing",
+                     "case $1 in --version) echo 'execcred-refusing 1'; exit 0;; esac\n"
+                     "printf '%s' '{\"cause\":\"server-not-allowed\",\"error\":\"no\"}' "
+                     "> \"$EXECCRED_REPORT_FILE\"\n"
+                     "chmod 600 \"$EXECCRED_REPORT_FILE\"\nexit 1");
+  OneProfile feed("p");
+  check_removal(feed, blackbox::mapping({blackbox::mapped("p", plugin)}), "server-not-allowed");
 }
