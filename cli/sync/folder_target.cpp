@@ -413,6 +413,15 @@ bool FolderTarget::is_gone(const Held& held) const {
   return there && there->is_of(held.mark);
 }
 
+bool FolderTarget::is_foreign(const Held& held) const {
+  const FileDescriptor parent = open_folder(AT_FDCWD, (settings_.root / held.name_space).native());
+  if (!parent) return errno != ENOENT;
+  const FileDescriptor folder = open_folder(parent.get(), held.name);
+  if (!folder) return errno != ENOENT;
+  const std::optional<Mark> there = marker_of(folder.get());
+  return !there || !there->is_of(held.mark);
+}
+
 Status FolderTarget::write_generation(int folder, const std::string& generation,
                                       const Contents& contents) const {
   if (mkdirat(folder, generation.c_str(), S_IRWXU) != 0) return failed("make a folder", errno);

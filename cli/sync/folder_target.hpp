@@ -41,6 +41,7 @@ class FolderTarget final : public Store, public Target {
   // Also removes leftovers of killed runs, if the settings say so.
   Result<std::vector<Held>> scan() override;
   bool is_gone(const Held& held) const override;
+  bool is_foreign(const Held& held) const override;
   Result<Wrote> write(const Held& held, const Issue& issue, const MayWrite& may_write) override;
   Result<Wrote> mark_expired(const Held& held, const MayWrite& may_write) override;
   Result<Wrote> remove(const Held& held, const MayWrite& may_write) override;

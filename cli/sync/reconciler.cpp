@@ -383,17 +383,21 @@ int Reconciler::look() {
   return code;
 }
 
+const char* Reconciler::due_reason(const Cluster& cluster, const Held& place) {
+  const auto held = std::find_if(cluster.held.begin(), cluster.held.end(),
+                                 [&](const Held& one) { return one.place == place.place; });
+  if (held == cluster.held.end()) return "missing";
+  if (held->mark.digest != place.mark.digest) return "changed";
+  if (!held->mark.is_same_object(cluster.mark)) return "changed";
+  return held->mark.is_expired ? "expired" : nullptr;
+}
+
 const char* Reconciler::due_reason(const Cluster& cluster) const {
   if (cluster.presence == Presence::gone) return "its ClusterProfile is gone";
   if (cluster.problem) return "it cannot be resolved";
   if (cluster.lacks_place) return "missing";
   for (const Held& place : cluster.places) {
-    const auto held = std::find_if(cluster.held.begin(), cluster.held.end(),
-                                   [&](const Held& one) { return one.place == place.place; });
-    if (held == cluster.held.end()) return "missing";
-    if (held->mark.digest != place.mark.digest) return "changed";
-    if (!held->mark.is_same_object(cluster.mark)) return "changed";
-    if (held->mark.is_expired) return "expired";
+    if (const char* const reason = due_reason(cluster, place)) return reason;
   }
   return nullptr;
 }
@@ -613,12 +617,13 @@ std::string Reconciler::plan() const {
       for (const Held& held : cluster->held) add("remove", held.place, why);
     }
     if (!cluster->is_listed()) continue;
-    if (cluster->problem) {
-      add("skip", key, cluster->problem->message);
+    if (cluster->problem || cluster->is_duplicate) {
+      add("skip", key, cluster->is_duplicate ? kDuplicate : cluster->problem->message);
       continue;
     }
     const std::vector<Clash> clashes = clashes_of(*cluster);
-    const char* const reason = due_reason(*cluster);
+    const std::optional<Lifetime> lifetime = cluster->lifetime();
+    const bool is_renewal = lifetime && renewal_time(*lifetime, *cluster) <= now();
     for (Target* const target : parts_.targets) {
       const Result<Held> place = target->place_of(cluster->mark);
       if (!place) {
@@ -631,11 +636,17 @@ std::string Reconciler::plan() const {
         add("skip", place->place, clash->why);
         continue;
       }
+      const char* const reason = due_reason(*cluster, *place);
+      // The credential of the other places stays.
+      if (reason == nullptr && !is_renewal) continue;
       const bool is_there =
           std::any_of(cluster->held.begin(), cluster->held.end(),
                       [&](const Held& held) { return held.place == place->place; });
-      add(is_there ? "renew" : "create", place->place,
-          !is_there ? "missing" : (reason == nullptr ? "due" : reason));
+      if (!is_there && target->is_foreign(*place)) {
+        add("skip", place->place, "it is not this instance's");
+        continue;
+      }
+      add(is_there ? "renew" : "create", place->place, reason == nullptr ? "due" : reason);
     }
   }
   return text;

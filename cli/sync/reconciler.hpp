@@ -136,6 +136,8 @@ class Reconciler {
   TimePoint due_time(const Cluster& cluster) const;
   TimePoint renewal_time(const Lifetime& lifetime, const Cluster& cluster) const;
   const char* due_reason(const Cluster& cluster) const;
+  // Why the place must be written before its renewal; nullptr if it need not be.
+  static const char* due_reason(const Cluster& cluster, const Held& place);
   // The places of the cluster that another ClusterProfile has too, or another of its formats.
   std::vector<Clash> clashes_of(const Cluster& cluster) const;
   Job job_of(Cluster& cluster) const;

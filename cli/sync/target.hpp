@@ -88,6 +88,10 @@ class Target {
   // same. Fails (configuration) if the name is invalid.
   virtual Result<Held> place_of(const Mark& mark) = 0;
 
+  // Whether something that write() would not change is known to be at this place. Never asks the
+  // hub.
+  virtual bool is_foreign(const Held& /*held*/) const { return false; }
+
   // Writes the credential completely. Fails with the cause kTargetForeign (no_credential) if an
   // object of that name does not belong to the mark's ClusterProfile and instance. That object is
   // not changed.

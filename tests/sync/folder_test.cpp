@@ -374,6 +374,23 @@ TEST_CASE("sync --dry-run: names what would change, runs nothing and writes noth
   CHECK(fleet.runs() == 0);
 }
 
+TEST_CASE("sync --dry-run: of two ClusterProfiles with one name, neither is named as written") {
+  const Fleet fleet({"a", "b"});
+  fleet.sandbox().write("profiles/again.json", profile("a", {provider("p", "https://x.example")}));
+  const Outcome outcome = fleet.sync({"--dry-run", "--to-dir=" + fleet.root().native()});
+  CHECK(outcome.output == "skip fleet/a: there are two ClusterProfiles of this name\ncreate '" +
+                              fleet.folder("b").native() + "': missing\n");
+}
+
+TEST_CASE("sync --dry-run: a folder of another owner is not named as written") {
+  const Fleet fleet({"a", "b"});
+  fleet.sandbox().write("out/fleet/a/token", "theirs");
+  const Outcome outcome = fleet.sync({"--dry-run", "--to-dir=" + fleet.root().native()});
+  CHECK(outcome.output == "skip '" + fleet.folder("a").native() +
+                              "': it is not this instance's\ncreate '" +
+                              fleet.folder("b").native() + "': missing\n");
+}
+
 TEST_CASE("sync --dry-run: does not remove the leftovers of a killed run") {
   const Fleet fleet({"a"});
   fleet.once();

@@ -487,6 +487,20 @@ TEST_CASE("sync --dry-run: a hub is only read") {
   for (const Received& request : api.requests()) CHECK(request.method == "GET");
 }
 
+TEST_CASE("sync --dry-run: a target that is good is not named") {
+  LiveApi api;
+  api.put("clusterprofiles", profile_object("a", "https://a.example"));
+  const Process process(api);
+  CHECK(blackbox::run(process.command({"--once"})).exit_code == 0);
+  blackbox::Command with_both = process.command({"--dry-run"});
+  with_both.arguments.at(6) = "--to-secret=token,argocd";
+  CHECK(blackbox::run(with_both).output == "create Secret to/a-argocd: missing\n");
+  // When the renewal is due, both are written.
+  set_times(api, "a-token", -3000, 600);
+  CHECK(blackbox::run(with_both).output ==
+        "renew Secret to/a-token: due\ncreate Secret to/a-argocd: missing\n");
+}
+
 TEST_CASE("sync --secret-namespace=same: a warning at the start") {
   LiveApi api;
   api.put("clusterprofiles", profile_object("a", "https://a.example"));
