@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -43,6 +44,9 @@ class FileFeed final : public ProfileFeed {
   bool is_up() const override { return !is_blind_; }
 
  private:
+  // The files and folders that the paths lead to, through links and mounts. 0: none.
+  using Identities = std::vector<std::pair<dev_t, ino_t>>;
+  Identities identities() const;
   void look_at_folders();
   void look_at(const fs::path& folder);
   void run(const std::function<void()>& on_change, const StopEvent& stop);
@@ -53,6 +57,7 @@ class FileFeed final : public ProfileFeed {
   std::atomic<bool> is_blind_ = false;
   std::atomic<bool> has_news_ = true;
   Picture last_ = {};
+  Identities last_identities_ = {};
   std::thread watcher_;
 };
 
@@ -63,14 +68,29 @@ bool can_be_named(const ProfileName& name) {
          (name.name_space.empty() || is_dns1123_subdomain(name.name_space));
 }
 
+FileFeed::Identities FileFeed::identities() const {
+  Identities identities;
+  for (const std::string& path : source_.paths()) {
+    struct stat status = {};
+    if (stat(path.c_str(), &status) != 0) status = {};
+    identities.emplace_back(status.st_dev, status.st_ino);
+  }
+  return identities;
+}
+
 Picture FileFeed::read(bool is_anew, const FeedReceiver& receiver) {
-  const bool has_news = has_news_.exchange(false) || is_anew;
+  // The watch of a path that is a link is of the folder that it led to, and does not see another
+  // link in its place.
+  const bool is_replaced = identities() != last_identities_;
+  if (is_replaced && changes_) look_at_folders();
+  const bool has_news = has_news_.exchange(false) || is_anew || is_replaced;
   // The last reading was not complete: what could not be read may be readable now, and that is not
   // a change of its folder.
   if (!has_news && last_.is_whole && last_.empty_paths.empty()) {
     last_.is_all = false;
     return last_;
   }
+  last_identities_ = identities();
   Picture picture{.is_all = true, .is_known = true, .is_whole = true};
   bool is_path_empty = true;
   const auto take = [&](Result<ClusterProfile> profile, const ProfileName& name) {

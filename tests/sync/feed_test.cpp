@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -143,4 +144,31 @@ TEST_CASE("sync: files are read again only when they change") {
   const Look more = files.after([&] { write("b"); });
   CHECK(more.taken.size() == 2);
   CHECK(more.picture.is_all);
+}
+
+TEST_CASE("sync: a folder of ClusterProfiles that is a link is read again when it is replaced") {
+  const blackbox::Sandbox sandbox;
+  const auto write = [&](const std::string& folder, const std::string& name) {
+    sandbox.write(folder + "/" + name + ".json",
+                  blackbox::profile(name, {blackbox::provider("p")}));
+  };
+  write("one", "a");
+  write("two", "b");
+  std::filesystem::create_directory(sandbox.path() / "links");
+  const std::filesystem::path link = sandbox.path() / "links/current";
+  std::filesystem::create_symlink("../one", link);
+  cli::ProfileSource source;
+  cli::CommandOptions options;
+  source.add_to(options);
+  REQUIRE(options.find_letter('f')->store({link.native()}));
+  Watched files(file_feed(source, sandbox.write("mapping.json", "{}")));
+  CHECK(look(files.feed()).taken == Names{"a"});
+  const Look replaced = files.after([&] {
+    std::filesystem::create_symlink("../two", sandbox.path() / "links/next");
+    std::filesystem::rename(sandbox.path() / "links/next", link);
+  });
+  CHECK(replaced.taken == Names{"b"});
+  CHECK(replaced.picture.is_all);
+  // The new folder is watched.
+  CHECK(files.after([&] { write("two", "c"); }).taken == Names{"b", "c"});
 }
