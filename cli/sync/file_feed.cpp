@@ -95,7 +95,11 @@ Picture FileFeed::read(bool is_anew, const FeedReceiver& receiver) {
   bool is_path_empty = true;
   const auto take = [&](Result<ClusterProfile> profile, const ProfileName& name) {
     is_path_empty = false;
-    if (!source_.hub().chooses(name)) return;
+    // It is written as one of this namespace, so -n chooses it by this namespace.
+    const bool has_default = name.name_space.empty() && !name.name.empty();
+    ProfileName chosen = name;
+    if (has_default) chosen.name_space = kDefaultNamespace;
+    if (!source_.hub().chooses(chosen)) return;
     if (!profile) picture.is_whole = false;
     if (!profile && !can_be_named(name)) {
       picture.problems.push_back(profile.error());

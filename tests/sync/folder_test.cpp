@@ -285,6 +285,20 @@ TEST_CASE("sync: nothing is removed while one of two folders is empty") {
   CHECK_FALSE(fs::exists(fleet.folder("b")));
 }
 
+TEST_CASE("sync: -n default chooses the ClusterProfiles of files without a namespace") {
+  const Fleet fleet({"a"});
+  fleet.sandbox().write("profiles/b.json",
+                        R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile",)"
+                        R"("metadata":{"name":"b"},"status":{"accessProviders":[)" +
+                            provider("p", "https://b.example:6443") + "]}}");
+  for (const std::string name_space : {"default", "fleet"}) {
+    const Outcome outcome = fleet.once({"-n", name_space});
+    CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+    CHECK(fs::exists(fleet.root() / "default/b/token"));
+    CHECK(fs::exists(fleet.folder("a")) == (name_space == "fleet"));
+  }
+}
+
 TEST_CASE("sync: nothing is removed while a file is empty") {
   const Fleet fleet({"a", "b"});
   fleet.once();
