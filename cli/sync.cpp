@@ -285,6 +285,7 @@ Status Sync::check() {
     return wrong("--secret-namespace and --secret-name are for --to-secret",
                  "leave them out, or say which format with --to-secret");
   }
+  if (!listen_.empty()) TRY(sync::Listener::check(listen_));
   const std::vector<std::string>& paths = source_.paths();
   const bool reads_stream = std::find(paths.begin(), paths.end(), "-") != paths.end();
   if (reads_stream && !is_once_ && !is_dry_) {

@@ -174,6 +174,11 @@ class Listener::Server {
 Listener::Listener() = default;
 Listener::~Listener() = default;
 
+Status Listener::check(const std::string& address) {
+  TRY(parse_address(address));
+  return {};
+}
+
 Result<std::unique_ptr<Listener>> Listener::open(const std::string& address, GetFigures figures,
                                                  const StopEvent& stop) {
   const Address parsed = TRY(parse_address(address));

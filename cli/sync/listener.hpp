@@ -17,6 +17,9 @@ class Listener {
  public:
   using GetFigures = std::function<Figures()>;
 
+  // Fails (configuration) if the address is malformed.
+  static Status check(const std::string& address);
+
   // `address` is [ADDRESS]:PORT; without an address it is 127.0.0.1. Serves from its own thread
   // until `stop` is requested; `stop` must outlive the listener. Fails with configuration (the
   // address is malformed, or cannot be listened on) or unavailable (the server cannot be set up).

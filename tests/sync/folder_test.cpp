@@ -433,6 +433,8 @@ TEST_CASE("sync: invalid options, and options that exclude or need each other, a
   }
   CHECK_REFUSAL(fleet.sync({folder, "--once", "--lease=name"}), 2, "is no name of a Lease");
   CHECK_REFUSAL(fleet.sync({folder, "--listen=x"}), 2, "--listen 'x' is no address");
+  CHECK_REFUSAL(fleet.sync({folder, "--listen=x", "--once"}), 2, "--listen 'x' is no address");
+  CHECK_REFUSAL(fleet.sync({folder, "--listen=x", "--dry-run"}), 2, "--listen 'x' is no address");
   CHECK_REFUSAL(fleet.sync({folder, "--listen=::1:80"}), 2, "is no address");
   CHECK_REFUSAL(fleet.sync({folder, "--once", "--instance=a b"}), 2,
                 "cannot be the value of a label");
