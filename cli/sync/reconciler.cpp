@@ -117,8 +117,9 @@ Reconciler::Reconciler(ReconcilerSettings settings, Parts parts)
 Reconciler::~Reconciler() { end_threads(); }
 
 Status Reconciler::read_mapping() {
-  mapping_ = TRY(doctor::Mapping::load(settings_.mapping));
+  // The text is read first: if the file changes in between, the next look finds another text.
   const Result<std::string> text = read_file(settings_.mapping, kMaxMapping);
+  mapping_ = TRY(doctor::Mapping::load(settings_.mapping));
   if (text) mapping_text_ = *text;
   return {};
 }
