@@ -30,10 +30,14 @@ inline const Environment& empty_environment() {
   return kEnvironment;
 }
 
-// What a run writes about itself in the plugins' log (--log-file), beside its result.
+// What a run knows about itself, beside its result. The first two are for the plugins' log
+// (--log-file).
 struct RunNotes {
   std::string identity = {};                     // whose credential it is, for people
   std::optional<bool> is_cached = std::nullopt;  // the provider was not asked
+  // A call may have delivered something that a server accepts only once, so the run makes no other
+  // call. A failed call counts too, unless certainly nothing of it was sent.
+  bool is_spent = false;
 };
 
 // Records in `notes` whose credential was delivered, and whether it came from a cache or from the

@@ -234,10 +234,12 @@ Result<SecretString> Run::ask_provider(const CredentialRequest& request, const D
   deadline::set_waiting_for_source(true);
   const TimePoint began = clock_.now();
   Credential credential = TRY(provider_.get_credential(request, run));
-  // On a busy machine a credential of the cache can end before it is written. The next one is new.
+  // On a busy machine a credential of the cache can end before it is written. The next one is new,
+  // unless it would cost a token that this run has sent already.
   const bool has_just_ended = credential.expires_at && *credential.expires_at > began &&
                               *credential.expires_at <= clock_.now();
-  if (has_just_ended) credential = TRY(provider_.get_credential(request, run));
+  if (has_just_ended && !record_.notes().is_spent)
+    credential = TRY(provider_.get_credential(request, run));
   deadline::set_waiting_for_source(false);
   if (record_.has_log() && record_.notes().identity.empty()) {
     record_.notes().identity = subject_of(credential.token);

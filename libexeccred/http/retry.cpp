@@ -42,6 +42,10 @@ std::string outcome_of(const HttpResponse& reply, const Verdict& verdict) {
 
 void note(const HttpRequest& request, const Result<HttpResponse>& result, CallContext& call) {
   call.last_status = result ? result->status : 0;
+  const bool may_have_arrived = result || !result.error().is_transient;
+  if (request.is_spent_by_sending && may_have_arrived && call.notes != nullptr) {
+    call.notes->is_spent = true;
+  }
   if (!result) return;
   if (request.is_spent_by_sending) call.is_spent = true;
   const bool is_failure = result->status >= 300;

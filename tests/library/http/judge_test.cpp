@@ -211,12 +211,34 @@ TEST_CASE("send_with_retries: the last status and Retry-After are stored in the 
     CHECK(call.last_status == c.status);
     CHECK_FALSE(call.is_spent);
   }
-  CountingClient unsent(kRefused);
+  CountingClient failing(kRefused);
   CallContext call;
   CHECK_FALSE(
-      send_with_retries(unsent, {.url = "https://h.example/", .is_spent_by_sending = true}, call));
+      send_with_retries(failing, {.url = "https://h.example/", .is_spent_by_sending = true}, call));
   CHECK(call.last_status == 0);
   CHECK_FALSE(call.is_spent);
+}
+
+TEST_CASE("send_with_retries: what was spent is noted for the run, also if the request failed") {
+  struct Case {
+    const char* name;
+    CountingClient client;
+    bool is_spent_by_sending, is_noted;
+  };
+  for (Case& c :
+       std::vector<Case>{{"a reply", CountingClient(200, 0s), true, true},
+                         {"an error reply", CountingClient(503, 0s), true, true},
+                         {"a failure after the body", CountingClient(kRefused), true, true},
+                         {"nothing was sent", CountingClient(kBusy), true, false},
+                         {"not spent", CountingClient(200, 0s), false, false}}) {
+    CAPTURE(c.name);
+    RunNotes notes;
+    CallContext call = {.may_retry = false, .notes = &notes};
+    static_cast<void>(send_with_retries(
+        c.client, {.url = "https://h.example/", .is_spent_by_sending = c.is_spent_by_sending},
+        call));
+    CHECK(notes.is_spent == c.is_noted);
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -174,6 +175,22 @@ TEST_CASE("spent: if the server could not be reached, the request is retried") {
   CHECK(blackbox::says(outcome, "closed the connection during the TLS handshake"));
   CHECK_FALSE(blackbox::says(outcome, kHint));
   CHECK(closing.connections() == 4);
+}
+
+TEST_CASE("spent: a token that has ended when its reply arrives is not requested a second time") {
+  Federation fed;
+  fed.idp.on(kToken, [](Stream& stream, const Received&) {
+    // The token's second begins when the request is sent.
+    const auto end = std::chrono::steady_clock::now() + milliseconds(1100);
+    blackbox::wait_until([end] { return std::chrono::steady_clock::now() > end; });
+    stream.write(reply(200, R"({"access_token":"x","expires_in":1})"));
+  });
+  for (const Grant& grant : spent_grants(fed)) {
+    CAPTURE(grant.what);
+    fed.idp.forget();
+    CHECK_FAILURE(fed.run_cold(grant.ask), 1, "the credential has expired: it ended at");
+    CHECK(fed.idp.calls() == 1);
+  }
 }
 
 }  // namespace execcred::test
