@@ -4,7 +4,7 @@
 //
 //   auto store = TRY(RefreshTokenStore::open(directory, source, deadline, clock));
 //   …the request, with store.current()…
-//   TRY(store.keep(reply.refresh_token));
+//   TRY(store.keep(refresh_token_of_the_reply));
 //
 // A used token is invalid, and a server that gets it twice may revoke all tokens of its family. So
 // only one process at a time holds the store. It checks that the next token can be written before

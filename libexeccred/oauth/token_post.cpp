@@ -82,7 +82,8 @@ Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post, Cal
   return parse_token_reply(reply, {.token = post.token,
                                    .now = std::min(sent, call.clock.now()),
                                    .server = server,
-                                   .secrets = std::move(secrets)});
+                                   .secrets = std::move(secrets),
+                                   .keep_refresh_token = post.keep_refresh_token});
 }
 
 }  // namespace execcred

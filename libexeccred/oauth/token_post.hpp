@@ -41,6 +41,7 @@ struct TokenPost {
   // again for each attempt.
   bool is_spent_by_sending = false;
   ReplyToken token = ReplyToken::access_token;
+  KeepRefreshToken keep_refresh_token = {};  // as in TokenReplyRules
 };
 
 // Sends the form by the retry policy, with the judge and the form of `post`. Fails as http.hpp and

@@ -118,11 +118,14 @@ Result<std::optional<TimePoint>> end_of(const SecretString& token, const json::V
 }
 
 Result<TokenReply> read_reply(const json::Value& document, const TokenReplyRules& rules) {
-  if (rules.token == ReplyToken::access_token) TRY(check_token_type(document, rules.secrets));
   TokenReply reply;
+  reply.refresh_token = TRY(secret_member(document, "refresh_token"));
+  if (rules.keep_refresh_token && !reply.refresh_token.empty()) {
+    TRY(rules.keep_refresh_token(reply.refresh_token));
+  }
+  if (rules.token == ReplyToken::access_token) TRY(check_token_type(document, rules.secrets));
   reply.token = TRY(chosen_token(document, rules.token));
   reply.expires_at = TRY(end_of(reply.token, document, rules));
-  reply.refresh_token = TRY(secret_member(document, "refresh_token"));
   reply.issued_token_type = TRY(text_member(document, "issued_token_type"));
   return reply;
 }

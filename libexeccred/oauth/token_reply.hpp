@@ -7,6 +7,7 @@
 #include <execcred/base/secret.hpp>
 #include <execcred/http/http.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,11 +24,17 @@ struct TokenReply {
   std::string issued_token_type = {};
 };
 
+// Stores the refresh token of a reply, which is not empty.
+using KeepRefreshToken = std::function<Status(const SecretString&)>;
+
 struct TokenReplyRules {
   ReplyToken token = ReplyToken::access_token;
   TimePoint now = {};
   std::string server = {};                 // its origin, for messages
   std::vector<SecretString> secrets = {};  // what was sent and may not be shown
+  // Called before the rest of the reply is checked: the refresh token that was sent may be invalid
+  // now, even if this reply's token cannot be used.
+  KeepRefreshToken keep_refresh_token = {};
 };
 
 // An access token expires at the earlier of `expires_in` (a number, or a string with one) and its
@@ -35,8 +42,8 @@ struct TokenReplyRules {
 // limited to 24 hours. `token_type` may be missing, "Bearer" or "N_A", in any case.
 //
 // Fails (unavailable, transient) for an error that may pass: 429, 5xx, temporarily_unavailable,
-// slow_down, server_error. All other failures are no_credential. Messages show `error` and
-// `error_description`, printable and cut, and no token.
+// slow_down, server_error. Fails as keep_refresh_token does. All other failures are no_credential.
+// Messages show `error` and `error_description`, printable and cut, and no token.
 Result<TokenReply> parse_token_reply(const HttpResponse& reply, const TokenReplyRules& rules);
 
 }  // namespace execcred

@@ -30,7 +30,8 @@ Result<TokenReply> request_token(HttpClient& client, const std::string& token_ur
                                  const RetryPolicy& policy) {
   TokenPost post = {.url = token_url,
                     .is_spent_by_sending = is_spent_by_sending(request, authentication),
-                    .token = request.token};
+                    .token = request.token,
+                    .keep_refresh_token = request.keep_refresh_token};
   post.make_form = [&](HttpRequest& http) -> Result<Form> {
     Form form = TRY(token_form(request));
     TRY(authenticate_client(authentication, call.clock.now(), http, form));

@@ -39,6 +39,7 @@ struct TokenRequest {
   std::string scope = {};                       // names separated by spaces
   std::vector<TokenParameter> parameters = {};  // further parameters of a server
   ReplyToken token = ReplyToken::access_token;
+  KeepRefreshToken keep_refresh_token = {};  // as in TokenReplyRules
 };
 
 // Parses "NAME=VALUE". Fails (configuration) if there is no name or no '='.

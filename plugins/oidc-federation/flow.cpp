@@ -69,9 +69,8 @@ Result<TokenReply> FlowRun::refresh(TokenServer& server, const SecretString& ori
   const auto now = std::chrono::steady_clock::now();
   RefreshTokenStore store =
       TRY(RefreshTokenStore::open(*directory, source, now + (call.deadline - now) / 2, call.clock));
-  TokenReply reply = TRY(server.ask(store.current()));
-  TRY(store.keep(reply.refresh_token));
-  return reply;
+  return server.ask(store.current(),
+                    [&store](const SecretString& successor) { return store.keep(successor); });
 }
 
 const std::string& FlowRun::server_url() const {

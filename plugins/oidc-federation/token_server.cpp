@@ -137,7 +137,7 @@ TokenRequest TokenServer::make_request(const SecretString& subject) const {
   return request;
 }
 
-Result<TokenReply> TokenServer::ask(const SecretString& subject) {
+Result<TokenReply> TokenServer::ask(const SecretString& subject, const KeepRefreshToken& keep) {
   const auto client = make_http_client({.tls = tls_, .proxy = proxy_of(call_.environment)}, call_);
   const Endpoint endpoint = TRY(find_endpoint(*client));
   client_.method = method(endpoint.auth_methods);
@@ -150,8 +150,9 @@ Result<TokenReply> TokenServer::ask(const SecretString& subject) {
   deadline::enter_phase("asking the token endpoint");
   call_.debug("asking " + redacted_url(endpoint.url) + " for a token, with " +
               std::string(name_of(client_.method)));
-  Result<TokenReply> reply =
-      request_token(*client, endpoint.url, make_request(subject), client_, call_);
+  TokenRequest request = make_request(subject);
+  request.keep_refresh_token = keep;
+  Result<TokenReply> reply = request_token(*client, endpoint.url, request, client_, call_);
   if (!reply && has_found_nothing(call_) && options_.server.token_url.empty()) {
     discovery().forget();
   }

@@ -27,8 +27,8 @@ class TokenServer {
                                   const CacheDirectory* directory);
 
   // Requests a token. `subject` is a token, an assertion or a refresh token, by the flow; empty if
-  // there is none.
-  Result<TokenReply> ask(const SecretString& subject);
+  // there is none. `keep` gets a new refresh token before the rest of the reply is checked.
+  Result<TokenReply> ask(const SecretString& subject, const KeepRefreshToken& keep = {});
 
  private:
   struct Endpoint {

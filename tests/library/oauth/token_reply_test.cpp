@@ -166,5 +166,30 @@ TEST_CASE("token reply: a 200 that is not a token reply is an error that does no
               "it is of the type 'text/html; charset=utf-8'");
 }
 
+TEST_CASE("token reply: a refresh token is passed on once, before the rest is checked") {
+  std::vector<std::string> kept;
+  TokenReplyRules with = rules();
+  with.keep_refresh_token = [&kept](const SecretString& token) {
+    kept.emplace_back(token.reveal());
+    return Status();
+  };
+  const auto parse = [&with](const std::string& body) {
+    return parse_token_reply({.status = 200, .body = SecretString(body)}, with);
+  };
+  CHECK(parse(R"({"access_token":"t","refresh_token":"one"})"));
+  CHECK_FALSE(parse(R"({"refresh_token":"two"})"));
+  CHECK_FALSE(parse(R"({"access_token":"t","token_type":"DPoP","refresh_token":"three"})"));
+  CHECK(kept == std::vector<std::string>{"one", "two", "three"});
+  CHECK(parse(R"({"access_token":"t"})"));
+  CHECK(parse(R"({"access_token":"t","refresh_token":""})"));
+  CHECK_FALSE(parse(R"({"error":"invalid_grant","refresh_token":"four"})"));
+  CHECK(kept.size() == 3);
+  with.keep_refresh_token = [](const SecretString&) -> Status {
+    return Error{.kind = Kind::unavailable, .message = "the disk is full"};
+  };
+  check_fails(parse(R"({"access_token":"t","refresh_token":"five"})"), Kind::unavailable,
+              "the disk is full");
+}
+
 }  // namespace
 }  // namespace execcred::test

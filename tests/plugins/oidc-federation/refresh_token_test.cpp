@@ -162,4 +162,38 @@ TEST_CASE("refresh-token: two audiences share the successor, and neither spends 
   }
 }
 
+TEST_CASE("refresh-token: the successor in a refused reply is stored, and the next run sends it") {
+  struct Case {
+    std::string what;
+    std::string members;  // of the reply, before its refresh token
+    Texts arguments = {};
+  };
+  const std::string later = std::to_string(blackbox::seconds_since_epoch() + 3600);
+  const std::string jwt = blackbox::make_jwt(R"({"nbf":)" + later + "}");
+  for (const Case& c :
+       {Case{"no id_token", R"("access_token":"a","expires_in":60)", {"--token=id_token"}},
+        Case{"no token", R"("expires_in":60)"},
+        Case{"not valid yet", R"("access_token":")" + jwt + R"(","expires_in":60)"},
+        Case{"DPoP", R"("access_token":"a","token_type":"DPoP","expires_in":60)"},
+        Case{"it has ended", R"("access_token":"a","expires_in":0)"}}) {
+    CAPTURE(c.what);
+    Federation fed;
+    const std::string original = new_secret();
+    const std::string successor = new_secret();
+    const std::string path = fed.sandbox.write("refresh", original, 0600);
+    const Ask ask = {.flow = "refresh-token",
+                     .arguments = Texts{"--subject-token-file=" + path} + c.arguments,
+                     .has_subject = false};
+    fed.idp.answer("{" + c.members + R"(,"refresh_token":")" + successor + "\"}");
+    CHECK_FAILURE(fed.run(ask), 1, "reading the reply of https://");
+    CHECK(fed.idp.last(kToken).field("refresh_token") == original);
+    for (const auto& file : cache_files(fed.cache_path, ".failure")) {
+      std::filesystem::remove(file);
+    }
+    fed.idp.answer(R"({"access_token":"a","id_token":")" + blackbox::jwt_for(600) + "\"}");
+    CHECK_SUCCESS(fed.run(ask));
+    CHECK(fed.idp.last(kToken).field("refresh_token") == successor);
+  }
+}
+
 }  // namespace execcred::test
