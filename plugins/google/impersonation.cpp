@@ -6,11 +6,14 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/jwt.hpp>
 #include <execcred/http/retry.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/os/deadline.hpp>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace execcred::google {
@@ -77,6 +80,10 @@ Result<AccessToken> read_reply(const json::Value& document, TimePoint now) {
   if (!end) return rejected("the reply has no time 'expireTime'");
   if (*end <= now) return rejected("the reply's token has ended already, by its 'expireTime'");
   token.expires_at = *end;
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token.token));
+  if (!claims) return token;
+  TRY(check_lifetime(*claims, now));
+  if (claims->expires_at) token.expires_at = std::min(*end, *claims->expires_at);
   return token;
 }
 

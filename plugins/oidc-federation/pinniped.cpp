@@ -7,6 +7,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/jwt.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/http/retry.hpp>
 #include <execcred/json/json.hpp>
@@ -92,17 +93,22 @@ Result<Credential> take_certificate(const json::Value& found, TimePoint now) {
                     .expires_at = pair.not_after};
 }
 
-Result<Credential> take_token(std::string text) {
+Result<Credential> take_token(std::string text, TimePoint now) {
   const SecretString content(text);
   wipe(text);
-  SecretString token = TRY(bearer_token(content));
-  return Credential{.token = std::move(token)};
+  Credential credential;
+  credential.token = TRY(bearer_token(content));
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
+  if (!claims) return credential;
+  TRY(check_lifetime(*claims, now));
+  credential.expires_at = claims->expires_at;
+  return credential;
 }
 
 Result<Credential> take_credential(const json::Value& found, TimePoint now) {
   std::string token = json::text_or_empty(found, "token");
   Credential credential =
-      TRY(token.empty() ? take_certificate(found, now) : take_token(std::move(token)));
+      TRY(token.empty() ? take_certificate(found, now) : take_token(std::move(token), now));
   const std::string text = json::text_or_empty(found, "expirationTimestamp");
   if (text.empty()) return credential;
   const TimePoint end =

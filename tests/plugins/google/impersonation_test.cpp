@@ -195,4 +195,20 @@ TEST_CASE("impersonation: a URL of another form is refused, and nothing is sent"
   CHECK(google.cloud.connections() == 0);
 }
 
+TEST_CASE("impersonation: a JWT ends at its own exp, and an ended or malformed one is refused") {
+  Google google;
+  const auto give = [&google](const std::string& token, const std::string& end) {
+    google.cloud.api().on(impersonation_path(), reply(200, account_body(token, end)));
+  };
+  give(blackbox::jwt_for(600), time_from_now(3600));
+  CHECK(is_claimed(google.run_cold(by(impersonating(google))), 600));
+  give(blackbox::jwt_for(3600), time_from_now(600));
+  CHECK(is_claimed(google.run_cold(by(impersonating(google))), 600));
+  give(blackbox::jwt_for(-60), time_from_now(600));
+  CHECK_FAILURE(google.run_cold(by(impersonating(google))), 1,
+                "the token has expired: it ended at");
+  give(blackbox::make_jwt(R"({"exp":"9999999999"})"), time_from_now(600));
+  CHECK_FAILURE(google.run_cold(by(impersonating(google))), 1, "'exp' claim is a string");
+}
+
 }  // namespace execcred::test

@@ -231,4 +231,29 @@ TEST_CASE("pinniped: another API group suffix, names and types are checked") {
   }
 }
 
+TEST_CASE("pinniped: a token that is a JWT ends at its own exp, and an invalid one is refused") {
+  Concierge concierge;
+  for (const std::int64_t seconds : {60, 1800}) {
+    concierge.give_token(blackbox::jwt_for(seconds), 3600);
+    CHECK(is_about(claimed_seconds(concierge.fed.run_cold(concierge.ask())), claim_for(seconds)));
+  }
+  concierge.give_token(blackbox::jwt_for(3600), 60);
+  CHECK(is_about(claimed_seconds(concierge.fed.run_cold(concierge.ask())), claim_for(60)));
+  concierge.server.on(kPath, credential_reply(R"("token":")" + blackbox::jwt_for(60) + "\""));
+  CHECK(is_about(claimed_seconds(concierge.fed.run_cold(concierge.ask())), claim_for(60)));
+  struct Case {
+    std::string token, said;
+  };
+  const std::string later = std::to_string(blackbox::seconds_since_epoch() + 3600);
+  for (const Case& c :
+       {Case{blackbox::jwt_for(-3600), "the token has expired: it ended at"},
+        Case{blackbox::make_jwt(R"({"exp":"9999999999"})"), "'exp' claim is a string"},
+        Case{blackbox::make_jwt(R"({"exp":9999999999,"exp":9999999999})"), "more than once"},
+        Case{blackbox::make_jwt(R"({"nbf":)" + later + "}"), "the token is not valid yet"}}) {
+    CAPTURE(c.said);
+    concierge.give_token(c.token);
+    CHECK_FAILURE(concierge.fed.run_cold(concierge.ask()), 1, c.said);
+  }
+}
+
 }  // namespace execcred::test
