@@ -136,7 +136,7 @@ Result<Credential> read_reply(const HttpResponse& reply, const std::string& serv
   const std::string message =
       status == nullptr ? std::string() : json::text_or_empty(*status, "message");
   Result<Credential> credential =
-      found == nullptr || found->object() == nullptr
+      found == nullptr || found->object() == nullptr || !message.empty()
           ? rejected("the Concierge gives no credential" +
                          (message.empty() ? "" : ": " + shown_text(message, secrets, kMaxShown)),
                      "does its authenticator accept the subject token?")

@@ -256,4 +256,15 @@ TEST_CASE("pinniped: a token that is a JWT ends at its own exp, and an invalid o
   }
 }
 
+TEST_CASE("pinniped: a status.message is a failure, also beside a credential") {
+  Concierge concierge;
+  const auto saying = [](const std::string& message) {
+    return reply(201, R"({"status":{"message":")" + message + R"(","credential":{"token":"a"}}})");
+  };
+  concierge.server.on(kPath, saying("authentication failed"));
+  CHECK_FAILURE(concierge.fed.run_cold(concierge.ask()), 1, "authentication failed");
+  concierge.server.on(kPath, saying(""));
+  CHECK(token_of(concierge.fed.run_cold(concierge.ask())) == "a");
+}
+
 }  // namespace execcred::test
