@@ -13,10 +13,19 @@
 namespace execcred {
 namespace {
 
+bool is_refresh_token(std::string_view type) {
+  return token_type_urn(type) == "urn:ietf:params:oauth:token-type:refresh_token";
+}
+
 // Whether the request contains a value that a server accepts only once and that is not made again
 // for each attempt. An assertion that execcred signs is made again.
 bool is_spent_by_sending(const TokenRequest& request, const ClientAuthentication& authentication) {
   if (request.grant == Grant::refresh_token) return true;
+  if (request.grant == Grant::token_exchange) {
+    const bool has_actor = !request.actor_token.empty();
+    if (is_refresh_token(request.subject_token_type)) return true;
+    if (has_actor && is_refresh_token(request.actor_token_type)) return true;
+  }
   if (request.grant == Grant::jwt_bearer && is_single_use(request.subject)) return true;
   return authentication.method == ClientAuthMethod::federated &&
          is_single_use(authentication.assertion);

@@ -62,7 +62,8 @@ Result<Form> token_form(const TokenRequest& request);
 // POSTs the request to the token endpoint, an https URL, by the retry policy; each attempt
 // authenticates again. Fails as post_for_token(), token_form() and authenticate_client() do. A
 // permanent error is not retried, whatever its status, and one that may pass is. A refresh token is
-// sent only once, and so is another issuer's assertion for which is_single_use() holds.
+// sent only once, also as the subject or actor of a token exchange, and so is another issuer's
+// assertion for which is_single_use() holds.
 Result<TokenReply> request_token(HttpClient& client, const std::string& token_url,
                                  const TokenRequest& request,
                                  const ClientAuthentication& authentication, CallContext& call,

@@ -81,6 +81,11 @@ std::vector<Grant> spent_grants(Federation& fed) {
           {"an assertion", {.flow = "jwt-bearer"}},
           {"an assertion, without the cache",
            {.flow = "jwt-bearer", .arguments = {"--no-cache"}, .has_cache = false}},
+          {"a refresh token that is exchanged",
+           {.arguments = {"--subject-token-type=refresh_token", "--subject-token-file=" + refresh},
+            .has_subject = false}},
+          {"an actor's refresh token",
+           {.arguments = {"--actor-token-file=" + refresh, "--actor-token-type=refresh_token"}}},
           {"a client's assertion", federated},
           {"a client's assertion, without the cache", federated_alone}};
 }
