@@ -128,6 +128,10 @@ Status check_subject_details(const Options& options, const Settings& settings) {
 
 Status check_refresh_token(const Options& options) {
   if (options.flow != Flow::refresh_token) return {};
+  if (options.is_federated()) {
+    return wrong("--client-auth=federated has no use with --flow=refresh-token",
+                 "there the subject is the refresh token, which does not authenticate the client");
+  }
   if (is_fetched(options.subject.source())) {
     return wrong("--subject fetches no refresh token",
                  "--subject-token-file or --subject-token-env gives it");

@@ -150,6 +150,8 @@ TEST_CASE("options that the flow does not use, options it lacks, and contradicti
         Bad{Texts{"--flow=refresh-token", url}, "--flow=refresh-token needs a subject token"},
         Bad{Texts{"--flow=client-credentials", url, file},
             "--flow=client-credentials has no use for a subject token"},
+        Bad{Texts{"--flow=refresh-token", url, file, "--client-id=me", "--client-auth=federated"},
+            "--client-auth=federated has no use with --flow=refresh-token"},
         Bad{Texts{"--flow=pass-through"}, "--flow=pass-through needs a subject token"},
         Bad{Texts{"--flow=pass-through", file, url},
             "--token-url has no use with --flow=pass-through"},
