@@ -205,6 +205,8 @@ CachedCredential CacheRun::store(FreshCredential fresh, Duration reask_after,
   entry.identity = std::move(fresh.identity);
   entry.target = std::move(fresh.target);
   entry.credential = std::move(fresh.credential);
+  // This run claims the same end as the runs that read the entry.
+  if (entry.credential.expires_at) entry.credential.expires_at = entry.expires;
   const SecretString text = write_cached_credential(entry);
   if (entry.expires <= entry.created || text.size() > kMaxCacheFile) {
     tidy_after_failure(directory_, name_, now());

@@ -20,7 +20,6 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds kLongestLifetime = std::chrono::hours(24);
 constexpr std::size_t kMaxType = 60;  // of a type that is shown
 
 Error rejected(std::string message, std::string hint = {}) {
@@ -81,7 +80,7 @@ Result<std::optional<seconds>> lifetime_of(const json::Value& document) {
   const json::Number* number = quoted ? quoted->number() : nullptr;
   if (number == nullptr) return rejected("the reply's 'expires_in' is no number of seconds");
   const double exact = std::strtod(number->text.c_str(), nullptr);
-  const auto longest = static_cast<double>(kLongestLifetime.count());
+  const auto longest = static_cast<double>(seconds(kLongestLifetime).count());
   const auto whole = static_cast<std::int64_t>(std::clamp(exact, 0.0, longest));
   if (whole > 0) return std::optional(seconds(whole));
   return rejected("the reply's token has ended already: its 'expires_in' is not above 0");

@@ -7,12 +7,16 @@
 #include <execcred/base/secret.hpp>
 #include <execcred/http/http.hpp>
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace execcred {
+
+// A later end of a credential is not believed.
+inline constexpr std::chrono::hours kLongestLifetime(24);
 
 // Which token of the reply becomes the credential.
 enum class ReplyToken { access_token, id_token };

@@ -88,8 +88,7 @@ Status bound_end(const json::Value& document, TimePoint now, TokenReply& reply) 
     return rejected("the reply's token has ended already, by its 'expires_on'",
                     "check this machine's clock");
   }
-  constexpr std::chrono::hours kLongest(24);  // the limit of parse_token_reply()
-  reply.expires_at = std::min({reply.expires_at.value_or(end), end, now + kLongest});
+  reply.expires_at = std::min({reply.expires_at.value_or(end), end, now + kLongestLifetime});
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include <execcred/http/retry.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/oauth/failure.hpp>
+#include <execcred/oauth/token_reply.hpp>
 #include <execcred/os/deadline.hpp>
 
 #include <algorithm>
@@ -79,11 +80,11 @@ Result<AccessToken> read_reply(const json::Value& document, TimePoint now) {
   const Result<TimePoint> end = parse_rfc3339(json::text_or_empty(document, "expireTime"));
   if (!end) return rejected("the reply has no time 'expireTime'");
   if (*end <= now) return rejected("the reply's token has ended already, by its 'expireTime'");
-  token.expires_at = *end;
+  token.expires_at = std::min(*end, now + kLongestLifetime);
   const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token.token));
   if (!claims) return token;
   TRY(check_lifetime(*claims, now));
-  if (claims->expires_at) token.expires_at = std::min(*end, *claims->expires_at);
+  if (claims->expires_at) token.expires_at = std::min(*token.expires_at, *claims->expires_at);
   return token;
 }
 

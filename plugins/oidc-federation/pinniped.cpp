@@ -13,9 +13,11 @@
 #include <execcred/json/json.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/oauth/failure.hpp>
+#include <execcred/oauth/token_reply.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/x509/certificate.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -110,11 +112,15 @@ Result<Credential> take_credential(const json::Value& found, TimePoint now) {
   Credential credential =
       TRY(token.empty() ? take_certificate(found, now) : take_token(std::move(token), now));
   const std::string text = json::text_or_empty(found, "expirationTimestamp");
-  if (text.empty()) return credential;
-  const TimePoint end =
-      TRY(parse_rfc3339(text).context("reading the credential's expirationTimestamp"));
-  if (end <= now) return rejected("the Concierge's credential has ended at " + text);
-  if (!credential.expires_at || end < *credential.expires_at) credential.expires_at = end;
+  if (!text.empty()) {
+    const TimePoint end =
+        TRY(parse_rfc3339(text).context("reading the credential's expirationTimestamp"));
+    if (end <= now) return rejected("the Concierge's credential has ended at " + text);
+    credential.expires_at = std::min(end, credential.expires_at.value_or(end));
+  }
+  if (credential.expires_at) {
+    credential.expires_at = std::min(*credential.expires_at, now + kLongestLifetime);
+  }
   return credential;
 }
 

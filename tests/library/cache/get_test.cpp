@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <algorithm>
+
 namespace execcred {
 namespace {
 
@@ -69,6 +71,23 @@ TEST_CASE("get: a credential is kept for a day at most, and an expired one is no
   cache.provider.lifetime = 0s;
   CHECK(cache.token() == "token-2");
   CHECK(cache.token() == "token-3");
+}
+
+TEST_CASE("get: the run that stores a credential gets the same end as one that reads it") {
+  CacheFixture cache;
+  for (const auto lifetime : {1h, 1000h}) {
+    cache.provider.lifetime = lifetime;
+    cache.client = "client-1";
+    const CacheKey key = test::sample_key(std::to_string(lifetime.count()));
+    const Result<Credential> first = cache.get(key);
+    REQUIRE(first);
+    cache.client = "client-2";
+    const Result<Credential> hit = cache.get(key);
+    REQUIRE(hit);
+    CHECK(hit->token.reveal() == first->token.reveal());
+    CHECK(hit->expires_at == first->expires_at);
+    CHECK(first->expires_at == cache.clock.time + std::min(lifetime, 24h));
+  }
 }
 
 TEST_CASE("get: an entry is served before the refresh window, and refreshed within it") {

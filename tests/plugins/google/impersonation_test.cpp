@@ -211,4 +211,16 @@ TEST_CASE("impersonation: a JWT ends at its own exp, and an ended or malformed o
   CHECK_FAILURE(google.run_cold(by(impersonating(google))), 1, "'exp' claim is a string");
 }
 
+TEST_CASE("impersonation: an end in 2099 is claimed for one day, in each run") {
+  Google google;
+  google.cloud.api().on(impersonation_path(),
+                        reply(200, account_body("ya29.a", "2099-01-01T00:00:00Z")));
+  constexpr std::int64_t kDay = 24 * 3600;
+  for (int run = 0; run < 2; ++run) CHECK(is_claimed(google.run(by(impersonating(google))), kDay));
+  CHECK(google.cloud.api().count(impersonation_path()) == 1);
+  Ask ask = by(impersonating(google), {"--no-cache"});
+  ask.has_cache = false;
+  CHECK(is_claimed(google.run(ask), kDay));
+}
+
 }  // namespace execcred::test

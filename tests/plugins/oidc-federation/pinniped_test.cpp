@@ -267,4 +267,27 @@ TEST_CASE("pinniped: a status.message is a failure, also beside a credential") {
   CHECK(token_of(concierge.fed.run_cold(concierge.ask())) == "a");
 }
 
+TEST_CASE("pinniped: an end in 2099 is claimed for one day, in each run") {
+  constexpr std::int64_t kDay = 24 * 3600;
+  const Identity client = make_identity({.common_name = "somebody", .ends = 30 * kDay});
+  Concierge concierge;
+  const std::string end = R"(,"expirationTimestamp":"2099-01-01T00:00:00Z")";
+  for (const std::string& members :
+       {R"("token":"a")" + end, R"("clientCertificateData":)" + blackbox::json_string(client.pem) +
+                                    R"(,"clientKeyData":)" + blackbox::json_string(client.key_pem) +
+                                    end}) {
+    CAPTURE(members);
+    concierge.fed.clear_cache();
+    concierge.server.forget();
+    concierge.server.on(kPath, credential_reply(members));
+    for (int run = 0; run < 2; ++run) {
+      CHECK(is_about(claimed_seconds(concierge.fed.run(concierge.ask())), claim_for(kDay)));
+    }
+    CHECK(concierge.server.requests().size() == 1);
+    Ask ask = concierge.ask({"--no-cache"});
+    ask.has_cache = false;
+    CHECK(is_about(claimed_seconds(concierge.fed.run(ask)), claim_for(kDay)));
+  }
+}
+
 }  // namespace execcred::test
