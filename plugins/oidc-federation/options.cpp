@@ -76,6 +76,13 @@ Result<std::string> parse_https(const std::string& text) {
   return text;
 }
 
+// The path of the API is appended to it.
+Result<std::string> parse_concierge_endpoint(const std::string& text) {
+  TRY(parse_https(text));
+  if (text.find('?') == std::string::npos) return text;
+  return wrong(redacted_url(text) + " has a query");
+}
+
 Result<std::string> parse_issuer(const std::string& text) {
   TRY(discovery_url(text));
   return text;
@@ -259,7 +266,8 @@ void add_concierge(OptionSet& set, ConciergeOptions& concierge) {
                  "With --flow=pinniped: suffix of the Concierge's API groups", parse_group_suffix)
       .default_text(concierge.api_group_suffix);
   set.add_parsed("concierge-endpoint", concierge.endpoint, "URL",
-                 "With --flow=pinniped: the Concierge; default: the cluster", parse_https);
+                 "With --flow=pinniped: the Concierge; default: the cluster",
+                 parse_concierge_endpoint);
   set.add("concierge-ca-file", concierge.ca_file, "PATH",
           "CA certificates of --concierge-endpoint, not the system's");
 }

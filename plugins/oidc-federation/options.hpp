@@ -114,6 +114,10 @@ struct Options {
   // Whether the subject token authenticates the client.
   bool is_federated() const { return client.auth == ClientAuthMethod::federated; }
   bool needs_subject() const { return flow != Flow::client_credentials || is_federated(); }
+  // The source of the subject token. A flow without one has none, whatever the environment names.
+  SubjectSource subject_source() const {
+    return needs_subject() ? subject.source() : SubjectSource::none;
+  }
 };
 
 void add_options(OptionSet& set, Options& options);

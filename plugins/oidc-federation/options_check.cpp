@@ -4,6 +4,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace execcred::oidc_federation {
@@ -71,20 +72,28 @@ constexpr std::string_view kSubjectHint =
     "one of --subject-token-file, --subject-token-env, --subject-token-url, "
     "--subject-token-command and --subject gives it";
 
+constexpr std::array<std::string_view, 5> kSubjectSources = {
+    "subject-token-file", "subject-token-env", "subject-token-url", "subject-token-command",
+    "subject"};
+
 Status check_subject_count(const Options& options, const Settings& settings) {
   const SubjectOptions& subject = options.subject;
+  const std::string flow = "--flow=" + settings.get("flow").texts.front();
+  if (!options.needs_subject()) {
+    const bool is_given =
+        std::any_of(kSubjectSources.begin(), kSubjectSources.end(),
+                    [&](std::string_view option) { return settings.is_flag(option); });
+    if (!is_given) return {};
+    return wrong(flow + " has no use for a subject token",
+                 "it is used only with --client-auth=federated, to authenticate the client");
+  }
   const int count = (subject.file.empty() ? 0 : 1) + (subject.variable.empty() ? 0 : 1) +
                     (subject.url.empty() ? 0 : 1) + (subject.command.program.empty() ? 0 : 1) +
                     (subject.named == SubjectSource::none ? 0 : 1);
-  const std::string flow = "--flow=" + settings.get("flow").texts.front();
   if (count > 1) return wrong("a subject token is given more than once", std::string(kSubjectHint));
-  if (options.needs_subject() && count == 0) {
-    const std::string who = options.is_federated() ? "--client-auth=federated" : flow;
-    return wrong(who + " needs a subject token", std::string(kSubjectHint));
-  }
-  if (options.needs_subject() || count == 0) return {};
-  return wrong(flow + " has no use for a subject token",
-               "it is used only with --client-auth=federated, to authenticate the client");
+  if (count == 1) return {};
+  const std::string who = options.is_federated() ? "--client-auth=federated" : flow;
+  return wrong(who + " needs a subject token", std::string(kSubjectHint));
 }
 
 bool is_fetched(SubjectSource source) {
@@ -94,7 +103,7 @@ bool is_fetched(SubjectSource source) {
 
 Status check_subject_details(const Options& options, const Settings& settings) {
   const SubjectOptions& subject = options.subject;
-  const SubjectSource source = subject.source();
+  const SubjectSource source = options.subject_source();
   const bool has_url = source == SubjectSource::url;
   for (const std::string_view option : {"subject-token-header", "subject-token-field"}) {
     if (!has_url && settings.is_flag(option)) {
@@ -211,7 +220,9 @@ Status check_client_id(const Options& options) {
       *client.auth != ClientAuthMethod::federated) {
     return lacks(*client.auth, "--client-id", hint);
   }
-  const bool proves = !client.secret_file.empty() || !client.private_key_file.empty();
+  const bool is_tls_client = !client.auth && !client.certificate.empty();
+  const bool proves =
+      !client.secret_file.empty() || !client.private_key_file.empty() || is_tls_client;
   return proves ? Status(wrong("a client that authenticates needs --client-id", hint)) : Status();
 }
 

@@ -40,7 +40,7 @@ class OidcFederation final : public Provider {
       set.change("audience").unused_from_profile("--flow=pinniped does not use it");
     }
     // The variable may be set for other programs, so it is not checked if it is not used.
-    if (options_.subject.named != SubjectSource::spiffe) set.change("socket").no_variables();
+    if (options_.subject_source() != SubjectSource::spiffe) set.change("socket").no_variables();
     return {};
   }
 

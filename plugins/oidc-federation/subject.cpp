@@ -44,7 +44,7 @@ Result<Subject> Subject::open(const Options& options, const CallContext& run, Ca
 
 Status Subject::identify(CacheKey& key) {
   const SubjectOptions& subject = options_.subject;
-  const SubjectSource source = subject.source();
+  const SubjectSource source = options_.subject_source();
   is_local_ = source == SubjectSource::none || source == SubjectSource::file ||
               source == SubjectSource::variable;
   switch (source) {
@@ -87,7 +87,7 @@ Status Subject::identify_local(Result<SecretString> content, CacheKey& key) {
 }
 
 Result<SecretString> Subject::get(CallContext& call) const {
-  if (options_.subject.source() == SubjectSource::none) return SecretString();
+  if (options_.subject_source() == SubjectSource::none) return SecretString();
   SecretString token = token_.copy();
   if (!is_local_) {
     deadline::enter_phase("getting the subject token");
@@ -105,7 +105,7 @@ Result<SecretString> Subject::get(CallContext& call) const {
 }
 
 Result<SecretString> Subject::fetch(CallContext& call) const {
-  switch (options_.subject.source()) {
+  switch (options_.subject_source()) {
     case SubjectSource::url:
       return fetch_url(options_.subject, call);
     case SubjectSource::command:

@@ -277,4 +277,17 @@ TEST_CASE("a secret that other users may write is refused") {
                 "it is writable by other users");
 }
 
+TEST_CASE("tls_client_auth: a certificate without a client ID is an error, and nothing is sent") {
+  const Identity client = make_identity({.common_name = "client"});
+  blackbox::remember_secret(client.key_pem);
+  Federation fed;
+  const Texts pair = {"--client-certificate=" + fed.sandbox.write("client.pem", client.pem),
+                      "--client-key=" + fed.sandbox.write("client.key", client.key_pem, 0600)};
+  CHECK_FAILURE(fed.run(credentials(pair, true)), 2,
+                "a client that authenticates needs --client-id");
+  CHECK(fed.idp.connections() == 0);
+  // A proxy in front of the server may ask for the certificate.
+  CHECK_SUCCESS(fed.run(credentials(pair + Texts{"--client-auth=none"}, true)));
+}
+
 }  // namespace execcred::test

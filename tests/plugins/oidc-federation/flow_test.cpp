@@ -192,4 +192,23 @@ TEST_CASE("options that the flow does not use, options it lacks, and contradicti
   CHECK(fed.idp.connections() == 0);
 }
 
+TEST_CASE("a subject token of the environment is ignored by a client that does not need it") {
+  Federation fed;
+  for (const Texts& variables :
+       {Texts{"EXECCRED_SUBJECT_TOKEN_FILE=/nope"}, Texts{"EXECCRED_SUBJECT_TOKEN_ENV=NOPE"},
+        Texts{"EXECCRED_SUBJECT=github-actions"},
+        Texts{"EXECCRED_SUBJECT=spiffe", "SPIFFE_ENDPOINT_SOCKET=garbage"},
+        Texts{"EXECCRED_SUBJECT=kubernetes", "EXECCRED_SUBJECT_TOKEN_FILE=/nope"}}) {
+    CAPTURE(variables);
+    Ask ask = {.flow = "client-credentials",
+               .arguments = {"--client-id=me"},
+               .variables = variables,
+               .has_subject = false};
+    CHECK_SUCCESS(fed.run_cold(ask));
+    CHECK(fed.idp.last(kToken).field("client_assertion") == "(missing)");
+    ask.arguments.emplace_back("--subject-token-file=" + fed.subject_path);
+    CHECK_FAILURE(fed.run_cold(ask), 2, "has no use for a subject token");
+  }
+}
+
 }  // namespace execcred::test

@@ -224,7 +224,9 @@ TEST_CASE("pinniped: another API group suffix, names and types are checked") {
         Texts{"--concierge-authenticator-type=saml", "--concierge-authenticator-name=x"},
         Texts{"--concierge-authenticator-type=jwt", "--concierge-authenticator-name=a/b"},
         Texts{"--concierge-authenticator-type=jwt", "--concierge-authenticator-name=x",
-              "--concierge-endpoint=http://127.0.0.1"}}) {
+              "--concierge-endpoint=http://127.0.0.1"},
+        Texts{"--concierge-authenticator-type=jwt", "--concierge-authenticator-name=x",
+              "--concierge-endpoint=https://127.0.0.1/?x=y"}}) {
     CAPTURE(arguments);
     CHECK_FAILURE(concierge.fed.run_cold({.flow = "pinniped", .arguments = arguments}), 2,
                   "--concierge-");
