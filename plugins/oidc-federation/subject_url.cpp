@@ -46,9 +46,14 @@ Result<std::string_view> needed_variable(const Environment& environment, std::st
 }
 
 Result<std::string> github_url(const Options& options, const Environment& environment) {
-  const std::string_view base = TRY(needed_variable(environment, "ACTIONS_ID_TOKEN_REQUEST_URL"));
+  constexpr std::string_view kVariable = "ACTIONS_ID_TOKEN_REQUEST_URL";
+  const std::string_view base = TRY(needed_variable(environment, kVariable));
   const char separator = base.find('?') == std::string_view::npos ? '?' : '&';
-  return std::string(base) + separator + "audience=" + percent_encode(subject_audience(options));
+  std::string url(base);
+  url += separator;
+  url += "audience=" + percent_encode(subject_audience(options));
+  TRY(check_local_url(url).context("reading the variable " + std::string(kVariable)));
+  return url;
 }
 
 }  // namespace

@@ -167,6 +167,18 @@ TEST_CASE("github-actions: outside a job, or without the permission, is an error
   CHECK_FAILURE(fed.run(by({"--subject=github-actions"})), 2, "--subject needs --subject-audience");
 }
 
+TEST_CASE("github-actions: a malformed request URL names its variable") {
+  Federation fed;
+  const Texts arguments = {"--subject=github-actions", "--subject-audience=a"};
+  for (const std::string url : {"garbage", "https://", "https://127.0.0.1/#x", "ftp://127.0.0.1/",
+                                "https://u:p@127.0.0.1/", "http://evil.example/"}) {
+    CAPTURE(url);
+    CHECK_FAILURE(fed.run(by(arguments, {"ACTIONS_ID_TOKEN_REQUEST_URL=" + url,
+                                         "ACTIONS_ID_TOKEN_REQUEST_TOKEN=x"})),
+                  2, "reading the variable ACTIONS_ID_TOKEN_REQUEST_URL");
+  }
+}
+
 TEST_CASE("gcp-metadata: its flavour header is sent and required, and no proxy is used") {
   Federation fed;
   ScriptedServer metadata(kPlain);
