@@ -111,6 +111,14 @@ bool is_single_use(const SecretString& assertion) {
   return !claims || !*claims || (*claims)->has_id;
 }
 
+bool has_any_audience(const UnverifiedClaims& claims, const std::vector<std::string>& audiences) {
+  std::vector<std::string_view> sorted(claims.audiences.begin(), claims.audiences.end());
+  std::sort(sorted.begin(), sorted.end());
+  return std::any_of(audiences.begin(), audiences.end(), [&sorted](std::string_view audience) {
+    return std::binary_search(sorted.begin(), sorted.end(), audience);
+  });
+}
+
 Status check_lifetime(const UnverifiedClaims& claims, TimePoint now) {
   const auto whole = [](TimePoint time) {
     return format_rfc3339(std::chrono::floor<seconds>(time));

@@ -36,6 +36,10 @@ Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& to
 // or cannot be read.
 bool is_single_use(const SecretString& assertion);
 
+// Whether the claims contain one of the audiences. Takes little more time than reading both lists,
+// which may have thousands of members.
+bool has_any_audience(const UnverifiedClaims& claims, const std::vector<std::string>& audiences);
+
 // Fails (no_credential) for claims that have expired at `now`, or begin more than 60 s after it.
 Status check_lifetime(const UnverifiedClaims& claims, TimePoint now);
 // The same for a token. Fails as unverified_claims() does, too, and never for an opaque token.

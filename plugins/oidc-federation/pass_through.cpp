@@ -5,7 +5,6 @@
 #include <execcred/base/try.hpp>
 #include <execcred/exec/jwt.hpp>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -31,11 +30,7 @@ Status check_audience(const std::optional<UnverifiedClaims>& claims, std::string
     return rejected(std::string(option) + " cannot be checked: the token is no JWT",
                     "leave " + std::string(option) + " out for opaque tokens");
   }
-  const auto is_meant = [&](const std::string& audience) {
-    return std::find(claims->audiences.begin(), claims->audiences.end(), audience) !=
-           claims->audiences.end();
-  };
-  if (std::any_of(wanted.begin(), wanted.end(), is_meant)) return {};
+  if (has_any_audience(*claims, wanted)) return {};
   return rejected("the token is for " + quoted(claims->audiences) + ", not for " + quoted(wanted),
                   std::string(option) + " demands it");
 }

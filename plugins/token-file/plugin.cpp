@@ -13,7 +13,6 @@
 #include <execcred/exec/jwt.hpp>
 #include <execcred/os/file.hpp>
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -78,12 +77,7 @@ class TokenFile final : public Provider {
                    .hint = wanted + "; leave --audience out for opaque tokens",
                    .cause = cause::kCredentialWrongAudience};
     }
-    const bool is_meant =
-        std::any_of(audiences_.begin(), audiences_.end(), [&claims](const std::string& audience) {
-          return std::find(claims->audiences.begin(), claims->audiences.end(), audience) !=
-                 claims->audiences.end();
-        });
-    if (is_meant) return {};
+    if (has_any_audience(*claims, audiences_)) return {};
     return Error{.kind = Error::Kind::no_credential,
                  .message = claims->audiences.empty()
                                 ? "the token names no audience"

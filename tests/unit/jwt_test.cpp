@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expect.hpp"
+#include "growth.hpp"
 
 #include <doctest/doctest.h>
 #include <execcred/base/encoding.hpp>
@@ -258,6 +259,33 @@ TEST_CASE("check_lifetime: the error says when the token expired or becomes vali
   CHECK(ended.error().message.find("2026-07-01T10:00:00Z") != std::string::npos);
   const Status early = check_lifetime(claims_of(R"({"nbf":1782990000})"), now);
   CHECK(early.error().message.find("2026-07-02T11:00:00Z") != std::string::npos);
+}
+
+TEST_CASE("has_any_audience: one common audience is enough, and a part of one is not") {
+  const UnverifiedClaims claims = claims_of(R"({"aud":["server","other","a"]})");
+  CHECK(has_any_audience(claims, {"a"}));
+  CHECK(has_any_audience(claims, {"x", "server"}));
+  CHECK_FALSE(has_any_audience(claims, {"serve", "server2", "Server", ""}));
+  CHECK_FALSE(has_any_audience(claims, {}));
+  CHECK_FALSE(has_any_audience(claims_of("{}"), {"a"}));
+}
+
+TEST_CASE("has_any_audience: its time is linear in the numbers of audiences") {
+  struct Lists {
+    UnverifiedClaims claims;
+    std::vector<std::string> audiences;
+  };
+  test::check_linear(
+      4000,
+      [](std::size_t size) {
+        Lists lists;
+        for (std::size_t i = 0; i < size; ++i) {
+          lists.claims.audiences.push_back("of the token " + std::to_string(i));
+          lists.audiences.push_back("of the client " + std::to_string(i));
+        }
+        return lists;
+      },
+      [](const Lists& lists) { CHECK_FALSE(has_any_audience(lists.claims, lists.audiences)); });
 }
 
 }  // namespace
