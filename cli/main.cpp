@@ -1,24 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred: the command line for people who set up clusters, mappings and plugins.
 #include "commands.hpp"
+#include "error_output.hpp"
 
 #include <execcred/base/environment.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/os/process.hpp>
 #include <execcred/os/process_setup.hpp>
 
+#include <chrono>
 #include <string>
+#include <string_view>
 
 #include <unistd.h>
 
 namespace execcred::cli {
 namespace {
 
+constexpr std::chrono::seconds kPatience(10);
+
 int fail(const Error& error) {
   // The time limit ends here: a time-out while the error is written would report a second error.
   deadline::stop();
   deadline::write_to_stderr(format_error(kProgram, error));
   return exit_code(error.kind);
+}
+
+// A slow reader gets every message. One that reads nothing for ten seconds gets no further ones, so
+// that it cannot block the program.
+void write_messages(const Outcome& outcome) {
+  bool is_read = true;
+  const auto write = [&is_read](std::string_view text) {
+    if (text.empty() || !is_read) return;
+    // The time limit is that of the command's work. A time-out now would report a second error.
+    deadline::stop();
+    is_read = write_to_slow_reader(text, kPatience);
+  };
+  write(outcome.notes);
+  for (const Error& warning : outcome.warnings) write(format_error(kProgram, warning, "warning"));
+  for (const Error& problem : outcome.problems) write(format_error(kProgram, problem));
 }
 
 int run_program(int argc, char** argv) {
@@ -32,11 +52,7 @@ int run_program(int argc, char** argv) {
   const Result<Outcome> outcome =
       commands.run({argv + (argc > 0 ? 1 : 0), argv + argc}, Environment::copy());
   if (!outcome) return fail(outcome.error());
-  deadline::write_to_stderr(outcome->notes);
-  for (const Error& warning : outcome->warnings) {
-    deadline::write_to_stderr(format_error(kProgram, warning, "warning"));
-  }
-  for (const Error& problem : outcome->problems) fail(problem);
+  write_messages(*outcome);
   const std::string_view text = outcome->text.reveal();
   if (outcome->needs_reader) {
     const Status written = write_to_stdout(text);

@@ -2,24 +2,19 @@
 #include "plugin_output.hpp"
 
 #include "command.hpp"
+#include "error_output.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/os/deadline.hpp>
 
-#include <poll.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
+#include <chrono>
 
 namespace execcred::cli {
 namespace {
 
 // The number of bytes of standard error that the run of a plugin passes on (process.hpp).
 constexpr std::size_t kMost = 64 * 1024;
-// A pipe that is writable by poll() takes so many bytes without blocking (PIPE_BUF).
-constexpr std::size_t kAtOnce = 4096;
-constexpr int kPatienceMs = 1000;
+constexpr std::chrono::seconds kPatience(1);
 
 std::string safe_line(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
@@ -81,23 +76,7 @@ void PluginOutput::write_line(std::string_view line) {
   was_cut_ = was_cut_ || safe.size() > room_;
   if (was_cut_) return;
   room_ -= safe.size();
-  write(safe);
-}
-
-void PluginOutput::write(std::string_view text) {
-  while (!text.empty()) {
-    pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
-    const int polled = poll(&ready, 1, kPatienceMs);
-    if (polled < 0 && errno == EINTR) continue;
-    const bool is_ready = polled == 1 && (ready.revents & POLLOUT) != 0;
-    const ssize_t count =
-        is_ready ? ::write(STDERR_FILENO, text.data(), std::min(text.size(), kAtOnce)) : -1;
-    if (count <= 0) {
-      was_cut_ = true;
-      return;
-    }
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
+  was_cut_ = !write_to_slow_reader(safe, kPatience);
 }
 
 }  // namespace execcred::cli

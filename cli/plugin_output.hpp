@@ -26,7 +26,6 @@ class PluginOutput {
   void take_line(std::string_view line);
   void write_held();
   void write_line(std::string_view line);
-  void write(std::string_view text);
 
   std::string unfinished_;
   std::vector<std::string> held_;  // the lines of an error

@@ -7,6 +7,10 @@
 
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
+#include <array>
+
 using namespace blackbox;
 
 namespace {
@@ -182,6 +186,42 @@ TEST_CASE("resolve: a broken provider is an error only if it is chosen") {
   CHECK(inventory.run("resolve").exit_code == 0);
   CHECK_REFUSAL(inventory.run("resolve", {"--provider=b"}), 2,
                 "status.accessProviders[1].cluster.server");
+}
+
+TEST_CASE("resolve: a slow reader of standard error gets every one of 2,000 problems") {
+  constexpr int kProblems = 2000;
+  std::string profiles = profile("good", {provider("p")});
+  for (int i = 0; i < kProblems; ++i) {
+    profiles += "\n---\n" + profile("bad" + std::to_string(i), {provider("p", "http://10.1.2.3")});
+  }
+  const Inventory inventory(mapping({mapped("p", "/no/such/plugin")}), profiles);
+  Pipe messages;
+  Command command = inventory.command("resolve");
+  command.before_exec = [&messages] { replace_descriptor(2, messages.write_end()); };
+  Child child(command);
+  messages.close_write_end();
+  // Reads nothing until the pipe is full and the program waits for its reader, or has ended.
+  constexpr int kFull = 50'000;  // a pipe takes 64 KiB, less if its pages are not full
+  REQUIRE(wait_until([&] {
+    return messages.pending() > kFull &&
+           (!is_running(child.pid()) || process_status(child.pid(), "State").starts_with('S'));
+  }));
+  std::string text;
+  std::array<char, 4096> buffer = {};
+  for (ssize_t count = 1; count > 0;) {
+    count = read(messages.read_end(), buffer.data(), buffer.size());
+    if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  const Outcome outcome = child.wait();
+  CHECK_MESSAGE(outcome.exit_code == 1, describe(outcome));
+  CHECK(has_line(outcome, "ClusterProfile", "fleet/good"));
+  int told = 0;
+  for (std::size_t at = text.find("execcred: error: "); at != std::string::npos;
+       at = text.find("execcred: error: ", at + 1)) {
+    ++told;
+  }
+  CHECK(told == kProblems);
+  CHECK(text.ends_with('\n'));
 }
 
 TEST_SUITE_END();
