@@ -8,6 +8,7 @@
 #include <execcred/base/url.hpp>
 #include <execcred/base/version.hpp>
 #include <execcred/exec/access_rules.hpp>
+#include <execcred/exec/cluster_info.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/exec/profile_choice.hpp>
 #include <execcred/exec/run_record.hpp>
@@ -111,6 +112,7 @@ class Run {
   Result<ExecInfo> exec_info(std::string& document, const DebugLog& debug) const;
   Result<std::string> read_exec_info() const;
   Status read_config(const ExecInfo& info, const DebugLog& debug);
+  Status check_required(const ExecInfo& info) const;
   Status check_profile_audiences(const ExecInfo& info) const;
   Result<SecretString> ask_provider(const CredentialRequest& request, const DebugLog& debug);
 
@@ -187,7 +189,7 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
   request.settings = &settings_;
   request.cluster_name = common_.cluster_name;
   request.rules = common_.rules;
-  TRY(settings_.check_required().cause(cause::kMappingInvalid));
+  TRY(check_required(request.info).cause(cause::kMappingInvalid));
 
   deadline::enter_phase("checking the cluster");
   Result<SecretString> document = [&]() -> Result<SecretString> {
@@ -220,8 +222,21 @@ Result<SecretString> Run::show_config(const Status& environment, const DebugLog&
   check(settings_.read_variables(environment_));
   // Each call continues after the setting at which the previous one failed.
   for (Status stored = settings_.store(); !stored; stored = settings_.store()) check(stored);
-  check(settings_.check_required());
+  check(info ? check_required(*info) : settings_.check_required());
   return SecretString(settings_.show());
+}
+
+// Without cluster information, the first remedy for a missing option that a ClusterProfile may set
+// is that the client sends it.
+Status Run::check_required(const ExecInfo& info) const {
+  for (const Option& option : options_.all()) {
+    if (!option.is_required) continue;
+    Status given = settings_.check_given(option);
+    if (given) continue;
+    if (info.cluster || option.profile == Option::Profile::never) return given;
+    return lacks_cluster_info(std::move(given).error());
+  }
+  return {};
 }
 
 Result<SecretString> Run::ask_provider(const CredentialRequest& request, const DebugLog& debug) {

@@ -3,6 +3,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/exec/cluster_info.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
@@ -65,11 +66,14 @@ Result<std::string> chosen_tenant(const Options& options, const ExecInfo& info,
     profiles = TRY(tenant_of_config(info));
   }
   if (profiles.empty() && own.empty()) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "no tenant is set",
-                 .hint =
-                     "pass --tenant-id=ID, or set AZURE_TENANT_ID; a ClusterProfile's tenantId "
-                     "needs --allow-tenant=ID"};
+    Error error = {.kind = Error::Kind::configuration,
+                   .message = "no tenant is set",
+                   .hint = "pass --tenant-id=ID, or set AZURE_TENANT_ID"};
+    if (options.allow_tenants.empty()) {
+      error.hint += "; a ClusterProfile's tenantId needs --allow-tenant=ID";
+      return error;
+    }
+    return info.cluster ? error : lacks_cluster_info(std::move(error));
   }
   if (profiles.empty() || is_same(profiles, own)) return own;
   const bool is_allowed =

@@ -10,6 +10,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/cache/identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/cluster_info.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/oauth/failure.hpp>
@@ -67,7 +68,11 @@ Status WorkloadIdentity::open(const ExecInfo& info) {
 }
 
 Status WorkloadIdentity::read_settings(const ExecInfo& info) {
-  if (options_.client_id.empty()) return unset("client id", "--client-id=ID", kClientVariable);
+  if (options_.client_id.empty()) {
+    Error error = unset("client id", "--client-id=ID", kClientVariable);
+    const bool may_be_of_profile = !options_.allow_client_ids.empty();
+    return may_be_of_profile && !info.cluster ? lacks_cluster_info(std::move(error)) : error;
+  }
   if (options_.federated_token_file.empty()) {
     return unset("federated token file", "--federated-token-file=PATH", kTokenFileVariable);
   }

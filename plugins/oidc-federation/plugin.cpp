@@ -16,6 +16,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/options.hpp>
+#include <execcred/exec/cluster_info.hpp>
 
 namespace execcred::oidc_federation {
 
@@ -82,7 +83,11 @@ class OidcFederation final : public Provider {
     if (options_.flow == Flow::pinniped) {
       TRY(check_concierge_destination(options_.concierge, request));
     }
-    TRY(check_client_id(options_));
+    if (Status known = check_client_id(options_); !known) {
+      if (request.info.cluster) return std::move(known).error();
+      known.error().hint = "pass it";
+      return lacks_cluster_info(std::move(known).error());
+    }
     CacheKey key = TRY(credential_key(options_, request.info));
     const Subject subject = TRY(Subject::open(options_, run, key));
     CacheOptions cache = cache_of_run(options_.cache, request);

@@ -120,4 +120,26 @@ TEST_CASE("the cluster's ID: only a name that is valid in EKS is accepted") {
   CHECK_REFUSAL(rig.run({.cluster = ""}), 2, "--cluster-id is required");
 }
 
+TEST_CASE("--cluster-id: without cluster information, the hint is provideClusterInfo: true") {
+  const Rig rig;
+  const std::string hint = "\n  hint: set provideClusterInfo: true where the client runs";
+  const std::string log = rig.sandbox.at("log");
+  for (const Texts& arguments : {Texts{}, Texts{"--allow-server=https://*.eks.amazonaws.com"}}) {
+    const Outcome outcome =
+        rig.run({.cluster = "", .arguments = arguments + Texts{"--log-file=" + log}, .server = ""});
+    CHECK_REFUSAL(outcome, 2, "--cluster-id is required");
+    CHECK(blackbox::says(outcome, hint));
+    CHECK(blackbox::says(outcome, "or set EXECCRED_CLUSTER_ID"));
+    CHECK(blackbox::read_text(log).find("mapping-invalid") == std::string::npos);
+    CHECK(blackbox::read_text(log).find("cluster-info-missing") != std::string::npos);
+    const Outcome shown =
+        rig.run({.cluster = "", .arguments = arguments + Texts{"--show-config"}, .server = ""});
+    CHECK(blackbox::says(shown, hint));
+  }
+  // A ClusterProfile that names no cluster has another hint.
+  const Outcome unnamed = rig.run({.cluster = ""});
+  CHECK_REFUSAL(unnamed, 2, "--cluster-id is required");
+  CHECK_FALSE(blackbox::says(unnamed, "provideClusterInfo"));
+}
+
 }  // namespace execcred::test

@@ -200,4 +200,24 @@ TEST_CASE("a ClusterProfile may set no other part of the request") {
   CHECK(cloud.calls() == 0);
 }
 
+TEST_CASE("without cluster information, an allowed choice has the hint provideClusterInfo: true") {
+  const Cloud cloud;
+  const std::string hint = "\n  hint: set provideClusterInfo: true where the client runs";
+  const std::string token_file = "--federated-token-file=" + cloud.federated_path;
+  const auto check_hint = [&](const Texts& arguments, const std::string& message, bool is_there) {
+    CAPTURE(arguments.back());
+    const Outcome outcome = cloud.run_cold({.arguments = arguments, .server = ""});
+    CHECK_REFUSAL(outcome, 2, message);
+    CHECK(blackbox::says(outcome, hint) == is_there);
+  };
+  const Texts client = {token_file, std::string("--client-id=") + kClient};
+  check_hint(client + Texts{std::string("--allow-tenant=") + kTenant}, "no tenant is set", true);
+  check_hint(client, "no tenant is set", false);
+  const Texts tenant = {token_file, std::string("--tenant-id=") + kTenant};
+  check_hint(tenant + Texts{std::string("--allow-client-id=") + kClient}, "no client id is set",
+             true);
+  check_hint(tenant, "no client id is set", false);
+  CHECK(cloud.entra.connections() == 0);
+}
+
 }  // namespace execcred::test

@@ -46,6 +46,18 @@ TEST_CASE("choice: a ClusterProfile may name the client that authenticates, whic
   CHECK(fed.idp.last(kToken).field("client_id") == "fleet-a");
 }
 
+TEST_CASE("choice: without cluster information, the hint is provideClusterInfo: true") {
+  const Federation fed;
+  const std::string secret = fed.sandbox.write("secret", new_secret());
+  for (const Texts& more : {Texts{}, Texts{"--client-auth=client_secret_post"}}) {
+    const Texts all = Texts{kAllowed, "--client-secret-file=" + secret} + more;
+    const Outcome outcome =
+        fed.run_cold({.flow = "client-credentials", .arguments = all, .server = ""});
+    CHECK_REFUSAL(outcome, 2, "needs --client-id");
+    CHECK(blackbox::says(outcome, "\n  hint: set provideClusterInfo: true where the client runs"));
+  }
+}
+
 TEST_CASE("choice: without a pattern it exits with 2, without a match with 1, and calls nothing") {
   Federation fed;
   CHECK_REFUSAL(fed.run({.config = choosing("fleet-a")}), 2, "there is no --allow-client-id");
