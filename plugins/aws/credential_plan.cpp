@@ -19,6 +19,9 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
+// Each role of a chain costs a call of STS, and takes a part of the stack.
+constexpr std::size_t kMostRoles = 20;
+
 using MaybeSource = std::optional<CredentialPlan::Source>;
 
 // As in botocore, a profile with a web identity does not count as one with a role.
@@ -215,6 +218,11 @@ Result<CredentialPlan::Source> Planner::source_profile(const Profile& profile,
 
 Result<CredentialPlan::Source> Planner::role_source(const Profile& profile,
                                                     std::vector<Role>& roles) {
+  if (visited_.size() == kMostRoles) {
+    return wrong(
+        "the chain of source_profiles has more than " + std::to_string(kMostRoles) + " roles",
+        "shorten the chain: each of its roles is one more call of STS");
+  }
   visited_.push_back(profile.name());
   const auto find = [&]() -> Result<CredentialPlan::Source> {
     Role role = TRY(role_of(profile));

@@ -16,6 +16,16 @@ Outcome run(const Rig& rig, const Texts& arguments = {}, const Texts& variables 
   return rig.run_cold({.arguments = arguments, .variables = variables, .has_keys = false});
 }
 
+// Profiles "1" to "<count>", each with a role that the next one assumes; "base" has keys.
+std::string chain(std::size_t count, const std::string& base) {
+  std::string text = "[profile base]\n" + base;
+  for (std::size_t i = 1; i <= count; ++i) {
+    text += "[profile " + std::to_string(i) + "]\nrole_arn=arn:aws:iam::123456789012:role/r" +
+            "\nsource_profile=" + (i == count ? "base" : std::to_string(i + 1)) + "\n";
+  }
+  return text;
+}
+
 Rig& with_known(Rig& rig, const Texts& ids) {
   for (const std::string& id : ids) rig.sts.know(id, rig.secret);
   return rig;
@@ -251,6 +261,21 @@ TEST_CASE("profile: an error in a file names the line, and does not quote it") {
   rig.set_credentials("");
   rig.set_config("[default]\n[profile default]\n");
   CHECK_FAILURE(rig.run({.arguments = {"--profile=default"}}), 2, "the profile 'default' twice");
+}
+
+TEST_CASE("profile: a chain of 20 roles is assumed, and one of 21 or 13,000 roles is refused") {
+  Rig rig;
+  with_known(rig, {"AKIABASE"});
+  rig.set_config(chain(20, keys("AKIABASE", rig.secret)));
+  CHECK(rig.problem(run(rig, {"--profile=1", "--timeout=60s"})) == "");
+  CHECK(rig.sts.calls() == 20);
+  for (const std::size_t roles : {std::size_t{21}, std::size_t{13'000}}) {
+    CAPTURE(roles);
+    rig.set_config(chain(roles, keys("AKIABASE", rig.secret)));
+    CHECK_REFUSAL(run(rig, {"--profile=1"}), 2,
+                  "the chain of source_profiles has more than 20 roles");
+  }
+  CHECK(rig.sts.calls() == 20);
 }
 
 }  // namespace execcred::test
