@@ -6,6 +6,7 @@
 #include <execcred/os/file.hpp>
 
 #include <algorithm>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -96,10 +97,11 @@ Result<Profiles> Profiles::load(const Environment& environment) {
       in_quotes(config.path.native()) + " and " + in_quotes(credentials.path.native());
   profiles.credentials_ = TRY(read(credentials));
   std::vector<ConfigSection> sections = TRY(read(config));
+  std::set<std::string> names;
   for (ConfigSection& section : sections) {
     section.name = profile_of_config(section.name);
     if (section.name.empty()) continue;
-    if (section_of(profiles.config_, section.name) != nullptr) {
+    if (!names.insert(section.name).second) {
       return Error{.kind = Error::Kind::configuration,
                    .message = in_quotes(config.path.native()) + " has the profile " +
                               in_quotes(section.name) + " twice"};

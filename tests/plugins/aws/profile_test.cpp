@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profiles of the shared files, and the roles that they chain.
 #include "rig.hpp"
+#include "unit/growth.hpp"
+
+#include <aws/profiles.hpp>
 
 #include <doctest/doctest.h>
 
@@ -276,6 +279,19 @@ TEST_CASE("profile: a chain of 20 roles is assumed, and one of 21 or 13,000 role
                   "the chain of source_profiles has more than 20 roles");
   }
   CHECK(rig.sts.calls() == 20);
+}
+
+TEST_CASE("profile: the time to read a config file is linear in its profiles") {
+  const blackbox::Sandbox sandbox;
+  check_linear(
+      2'000,
+      [&sandbox](std::size_t count) {
+        return sandbox.write("config-" + std::to_string(count), chain(count, ""), 0600);
+      },
+      [](const std::string& path) {
+        REQUIRE(aws::Profiles::load(
+            Environment({"AWS_CONFIG_FILE=" + path, "AWS_SHARED_CREDENTIALS_FILE=/dev/null"})));
+      });
 }
 
 }  // namespace execcred::test
