@@ -15,22 +15,34 @@ Error wrong_credentials(std::string message, std::string hint) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
+namespace {
+
+Result<SecretString> read_secret(const json::Value& value, const std::string& path) {
+  const std::string* const text = value.string();
+  if (text == nullptr) {
+    return json::field_error(path, "must be a string, not " + std::string(value.kind()));
+  }
+  if (trim(*text).empty()) return json::field_error(path, "is empty");
+  return SecretString(*text);
+}
+
+}  // namespace
+
 Result<SecretString> required_secret(const json::ObjectReader& reader, std::string_view name) {
   const json::Value* const value = reader.find(name);
   const std::string path = reader.path_of(name);
-  if (value == nullptr) return json::field_error(path, "is missing");
-  if (value->string() == nullptr) {
-    return json::field_error(path, "must be a string, not " + std::string(value->kind()));
-  }
-  if (trim(*value->string()).empty()) return json::field_error(path, "is empty");
-  return SecretString(*value->string());
+  return value == nullptr ? json::field_error(path, "is missing") : read_secret(*value, path);
+}
+
+Result<SecretString> read_secret_line(const json::Value& value, const std::string& path) {
+  SecretString secret = TRY(read_secret(value, path));
+  if (!has_control_character(secret.reveal())) return secret;
+  return json::field_error(path, "has a control character");
 }
 
 Result<SecretString> optional_secret(const json::ObjectReader& reader, std::string_view name) {
-  if (reader.find(name) == nullptr) return SecretString();
-  SecretString secret = TRY(required_secret(reader, name));
-  if (!has_control_character(secret.reveal())) return secret;
-  return json::field_error(reader.path_of(name), "has a control character");
+  const json::Value* const value = reader.find(name);
+  return value == nullptr ? SecretString() : read_secret_line(*value, reader.path_of(name));
 }
 
 Result<std::optional<int>> optional_number(const json::ObjectReader& reader, std::string_view name,

@@ -12,7 +12,9 @@ Error wrong_credentials(std::string message, std::string hint = {});
 
 // A required string. Its content is never shown, and may have line breaks.
 Result<SecretString> required_secret(const json::ObjectReader& reader, std::string_view name);
-// The same without control characters; empty if the member is absent.
+// A string without control characters, at this path. Its content is never shown.
+Result<SecretString> read_secret_line(const json::Value& value, const std::string& path);
+// The same for a member; empty if it is absent.
 Result<SecretString> optional_secret(const json::ObjectReader& reader, std::string_view name);
 
 // A whole number within these bounds, or nullopt if it is absent.

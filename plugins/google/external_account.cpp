@@ -55,7 +55,10 @@ Result<UrlSource> parse_url_source(const json::ObjectReader& source, const Endpo
       return json::field_error(headers->path(),
                                "has " + in_quotes(member.name) + ", which is no name of a header");
     }
-    SecretString value = TRY(optional_secret(*headers, member.name));
+    SecretString value;
+    if (!member.value.is_null()) {
+      value = TRY(read_secret_line(member.value, headers->path_of(member.name)));
+    }
     url.headers.push_back({.name = member.name, .value = std::move(value)});
   }
   return url;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // external_account credentials whose subject token comes from a URL.
 #include "google.hpp"
+#include "unit/growth.hpp"
 
 #include <doctest/doctest.h>
+#include <execcred/json/json.hpp>
+#include <google/credential_reader.hpp>
 
 namespace execcred::test {
 namespace {
@@ -100,6 +103,28 @@ TEST_CASE("url: malformed headers are refused") {
         google.run(from(google, {{"url", text("http://127.0.0.1:1/")}, {"headers", headers}})), 2,
         "reading --credentials-file");
   }
+}
+
+TEST_CASE("url: the time to read the headers of a credential_source is linear in their number") {
+  const Google google;
+  const auto credentials = [&google](std::size_t count) {
+    Members headers;
+    for (std::size_t i = 0; i < count; ++i) {
+      headers.emplace_back("X-" + std::to_string(i), text("v"));
+    }
+    const Members source = {{"url", text("http://127.0.0.1:1/")}, {"headers", object(headers)}};
+    const std::string document =
+        object(with(google.file_account(), "credential_source", object(source)));
+    const Result<json::Value> value = json::parse(document);
+    REQUIRE(value);
+    return *value;
+  };
+  check_linear(1'000, credentials, [](const json::Value& value) {
+    const std::vector<UrlPattern> none;
+    const Result<json::ObjectReader> reader = json::ObjectReader::open(value, "");
+    REQUIRE(reader);
+    REQUIRE(google::parse_external_account(*reader, "googleapis.com", google::Endpoints(none)));
+  });
 }
 
 }  // namespace execcred::test
