@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -45,11 +46,9 @@ Status check_subject(const UnverifiedClaims& claims, const std::string& spiffe_i
 }
 
 Status check_audiences(const UnverifiedClaims& claims, const std::vector<std::string>& audiences) {
+  const std::set<std::string_view> of_token(claims.audiences.begin(), claims.audiences.end());
   for (const std::string& audience : audiences) {
-    if (std::find(claims.audiences.begin(), claims.audiences.end(), audience) !=
-        claims.audiences.end()) {
-      continue;
-    }
+    if (of_token.contains(audience)) continue;
     return rejected("the JWT-SVID is not for the audience " + in_quotes(audience) + " but for " +
                     (claims.audiences.empty() ? "none" : in_quotes(join(claims.audiences, ", "))));
   }

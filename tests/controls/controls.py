@@ -269,8 +269,8 @@ CONTROLS = [
             ("bootstrap", "csr: another's*")),
     # SPIFFE
     Control("SPIFFE: a JWT-SVID of another audience", "libexeccred/spiffe/jwt_svid.cpp",
-            "    if (std::find(claims.audiences.begin(), claims.audiences.end(), audience) !=",
-            "    if (!audience.empty() || std::find(claims.audiences.begin(), claims.audiences.end(), audience) !=",
+            "if (of_token.contains(audience)) continue;",
+            "if (!audience.empty() || of_token.contains(audience)) continue;",
             ("spiffe-library", "check_jwt_svid: *")),
     Control("SPIFFE: a CA's key", "libexeccred/spiffe/x509_svid.cpp",
             "if (is_ca) return rejected(", "if (is_ca && false) return rejected(",

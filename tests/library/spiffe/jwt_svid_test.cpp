@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/expect.hpp"
+#include "unit/growth.hpp"
 
 #include <doctest/doctest.h>
 #include <execcred/base/encoding.hpp>
@@ -203,6 +204,20 @@ TEST_CASE("check_jwt_svid: compact form only") {
   check_refused(header + "..c2ln", "the JSON of the token's claims");
   check_refused(jwt("[]"), "the token's claims are no JSON object");
   check_refused(jwt("{"), "the JSON of the token's claims");
+}
+
+TEST_CASE("check_jwt_svid: the time is linear in the number of audiences") {
+  const auto audiences = [](std::size_t count) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) names.push_back("a" + std::to_string(i));
+    return names;
+  };
+  check_linear(2'000, audiences, [](const std::vector<std::string>& names) {
+    std::string claims;
+    for (const std::string& name : names) claims += (claims.empty() ? "\"" : ",\"") + name + "\"";
+    claims = R"({"aud":[)" + claims + R"(],"exp":1782907200,"sub":")" + kId + "\"}";
+    REQUIRE(check(jwt(claims), names));
+  });
 }
 
 }  // namespace
