@@ -192,6 +192,7 @@ std::size_t check_documents(const Scope& scope, std::string_view text);
 }  // namespace
 
 void check_text(const Scope& scope, std::string_view text) {
+  if (scope.texts() == 0) scope.run().text_sizes[scope.file()] = text.size();
   const Mark before = mark_of(scope.run());
   const std::size_t documents = check_documents(scope.as(rule::kSyntax), text);
   // Findings in a text inside a field get the position of the field.
@@ -219,9 +220,11 @@ std::size_t check_documents(const Scope& scope, std::string_view text) {
     if (document) {
       check_document(scope.inside("document" + step(i)), *document, json::to_text(*document));
     } else {
+      const std::size_t before = scope.run().findings.size();
       scope.add(Severity::error, document.error(), {}, kHint);
+      const bool is_listed = scope.run().findings.size() > before;
       // In a text inside a field, the lines are not those of the file.
-      if (scope.texts() == 0) {
+      if (is_listed && scope.texts() == 0) {
         scope.run().findings.back().place = place_in(document.error().message);
       }
     }

@@ -12,6 +12,10 @@
 namespace execcred::lint {
 namespace {
 
+// The bytes that the findings of one rule and severity may have in a file of any size. The bytes of
+// the file are added. A finding has a few hundred.
+constexpr std::size_t kFindingsOfSmallFile = 4 * 1024 * 1024;
+
 constexpr std::string_view name_of(Severity severity) {
   switch (severity) {
     case Severity::error:
@@ -101,13 +105,24 @@ void Scope::info(std::string_view path, std::string_view message, std::string_vi
 
 void Scope::add(Severity severity, std::string_view path, std::string_view message,
                 std::string_view hint) const {
-  run_->findings.push_back({.file = file_,
-                            .place = std::nullopt,
-                            .rule = rule_,
-                            .path = without_secret(path_of(path)),
-                            .severity = severity,
-                            .message = without_secret(message),
-                            .hint = without_secret(hint)});
+  const auto text = run_->text_sizes.find(file_);
+  const std::size_t most =
+      kFindingsOfSmallFile + (text == run_->text_sizes.end() ? 0 : text->second);
+  std::size_t& size = run_->sizes[{file_, rule_, severity}];
+  if (size > most) return;
+  Finding finding = {.file = file_,
+                     .rule = rule_,
+                     .path = without_secret(path_of(path)),
+                     .severity = severity,
+                     .message = without_secret(message),
+                     .hint = without_secret(hint)};
+  size += sizeof(Finding) + finding.path.size() + finding.message.size() + finding.hint.size();
+  if (size > most) {
+    finding.path.clear();
+    finding.message = "has more findings of the rule " + std::string(rule_) + " than are listed";
+    finding.hint = "correct the listed ones, and check the file again";
+  }
+  run_->findings.push_back(std::move(finding));
 }
 
 void Scope::add(Severity severity, const Error& error, std::string_view base,

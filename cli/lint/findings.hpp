@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The findings of execcred lint, and their places. Every check reports all its findings, and does
-// not stop at the first.
+// not stop at the first. A hostile file could fill the memory with its findings: if those of one
+// rule are larger than the file and 4 MiB, the rest is not listed.
 #pragma once
 
 #include "rules.hpp"
@@ -20,6 +21,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -90,6 +92,10 @@ struct ProfileInput {
 struct Run {
   Limits limits = {};
   std::vector<Finding> findings = {};
+  // The bytes of the findings of each file, rule and severity. They are limited by those of the
+  // file's text.
+  std::map<std::tuple<std::string, std::string_view, Severity>, std::size_t> sizes = {};
+  std::map<std::string, std::size_t> text_sizes = {};
   // From the group and "namespace/name" of a ClusterProfile to its place.
   std::map<std::string, std::string> places_of_profiles = {};
   // From the group and the value of the label inventory-member-id to the first ClusterProfile that

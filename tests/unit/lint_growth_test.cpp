@@ -154,6 +154,56 @@ TEST_CASE("lint: a long name is cut in the paths of the values below it") {
   CHECK(findings[1].message == "holds a URL with a password");
 }
 
+// A ClusterProfile with this number of secrets below 25 objects, each with a long name.
+std::string deep_secrets(std::size_t count) {
+  constexpr int kLevels = 25;
+  std::string open;
+  for (int i = 0; i < kLevels; ++i) open += "{\"" + std::string(120, 'k') + "\":";
+  return profile(open + "[" + list(count, [](const std::string&) { return R"("://a:b@")"; }) + "]" +
+                 std::string(kLevels, '}'));
+}
+
+TEST_CASE("lint: 100,000 secrets below 25 long keys need less than 200 MB") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  MESSAGE("skipped: the sanitizer needs more memory than the program may have here");
+#else
+  const std::string text = deep_secrets(100'000);
+  CHECK(test::mebibytes_for(
+            [&text] { static_cast<void>(lint::to_text(lint_text(text), {.files = 1})); }) < 200);
+#endif
+}
+
+TEST_CASE("lint: if a rule has too many findings in a file, the last finding says so") {
+  const std::vector<lint::Finding> findings = lint_text(deep_secrets(5'000));
+  REQUIRE(findings.size() > 1'000);
+  CHECK(findings.size() < 2'000);
+  std::size_t told = 0;
+  for (const lint::Finding& finding : findings) {
+    if (finding.message != "has more findings of the rule secret than are listed") continue;
+    ++told;
+    CHECK(finding.rule == "secret");
+    CHECK(finding.severity == lint::Severity::error);
+    CHECK(finding.path.empty());
+    CHECK_FALSE(finding.hint.empty());
+  }
+  CHECK(told == 1);
+}
+
+TEST_CASE("lint: every finding is listed in an inventory of 10,000 ClusterProfiles") {
+  std::string profiles;
+  for (int i = 0; i < 10'000; ++i) {
+    profiles += "---\n" +
+                profile(R"({"accessProviders":[{"name":"p","cluster":{"server":"http://h)" +
+                        std::to_string(i) + R"("}}]})") +
+                "\n";
+  }
+  std::size_t servers = 0;
+  for (const lint::Finding& finding : lint_text(profiles)) {
+    if (finding.path.ends_with("cluster.server")) ++servers;
+  }
+  CHECK(servers == 10'000);
+}
+
 TEST_CASE("lint: nested ConfigMaps are read up to a depth limit") {
   const auto nested = [](int levels) {
     std::string text = "kind: ClusterProfile\n";
