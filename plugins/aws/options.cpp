@@ -75,7 +75,8 @@ void add_options(OptionSet& set, Options& options) {
                  "With --role-arn: name of the session", parse_session_name)
       .default_text(kDefaultSessionName);
   set.add_parsed("external-id", options.external_id, "ID",
-                 "With --role-arn: external ID that the role requires", parse_external_id);
+                 "With --role-arn: external ID that the role requires", parse_external_id)
+      .secret();
   set.add("profile", options.profile, "NAME", "Profile of the shared config and credentials files")
       .default_text("default")
       .variable("AWS_PROFILE")

@@ -147,4 +147,18 @@ TEST_CASE("AWS_CA_BUNDLE: an STS of another CA is refused, and an invalid bundle
   CHECK(rig.sts.calls() == 0);
 }
 
+TEST_CASE("canary: --show-config does not show an external id") {
+  const Rig rig;
+  const std::string id = "ownersS3cret/" + std::string("of-the-role");
+  blackbox::remember_secret(id);
+  for (const Ask& ask : {Ask{.arguments = {kRoleFlag, "--show-config", "--external-id=" + id}},
+                         Ask{.arguments = {kRoleFlag, "--show-config"},
+                         .variables = {"EXECCRED_EXTERNAL_ID=" + id}}}) {
+    const Outcome outcome = rig.run(ask);
+    CHECK(outcome.exit_code == 0);
+    CHECK(blackbox::shown_setting(outcome.output, "--external-id").starts_with("(set) "));
+    CHECK(blackbox::secret_in(outcome.output + outcome.error_output) == "");
+  }
+}
+
 }  // namespace execcred::test
