@@ -82,7 +82,11 @@ std::string problem_of_authority(const std::string& data) {
 
 void check_authority(const Scope& scope, const ObjectReader& cluster, ClusterOf owner) {
   constexpr std::string_view kData = "certificate-authority-data";
-  const bool has_file = cluster.find("certificate-authority") != nullptr;
+  const json::Value* const file = cluster.find("certificate-authority");
+  // As in the commands, "" counts as absent.
+  const bool is_empty_file =
+      file != nullptr && file->string() != nullptr && file->string()->empty();
+  const bool has_file = file != nullptr && !is_empty_file;
   if (has_file && owner == ClusterOf::cluster_profile) {
     scope.error(cluster.path_of("certificate-authority"),
                 "is a path: each reader would use its own local file",

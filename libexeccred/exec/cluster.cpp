@@ -32,6 +32,12 @@ Result<std::string> certificate_authority_data(const ObjectReader& object) {
   return *value->string();
 }
 
+// Go writes "" for a field that is not set.
+bool is_empty_text(const json::Value& value) {
+  const std::string* const text = value.string();
+  return text != nullptr && text->empty();
+}
+
 Result<Cluster> parse_common(const ObjectReader& object) {
   Cluster cluster;
   cluster.server = TRY(object.required_string("server"));
@@ -68,7 +74,8 @@ Result<Cluster> parse_exec_cluster(const ObjectReader& object) {
 }
 
 Result<Cluster> parse_kubeconfig_cluster(const ObjectReader& object) {
-  if (object.find("certificate-authority") != nullptr) {
+  const json::Value* const path = object.find("certificate-authority");
+  if (path != nullptr && !is_empty_text(*path)) {
     Error error = json::field_error(object.path_of("certificate-authority"),
                                     "is a path: each reader would use its own local file");
     error.hint = "put the certificates into certificate-authority-data";

@@ -34,9 +34,10 @@ inline void check_access_provider(const AccessProvider& provider) {
   const Result<Cluster> cluster = parse_kubeconfig_cluster(*object);
   if (!cluster) return;
   require(!cluster->server.empty(), "a cluster has a server");
-  require(provider.cluster.find("certificate-authority") == nullptr ||
-              provider.cluster.find("certificate-authority")->is_null(),
-          "no path to a file of the reader's");
+  const json::Value* const path = provider.cluster.find("certificate-authority");
+  require(
+      path == nullptr || path->is_null() || (path->string() != nullptr && path->string()->empty()),
+      "no path to a file of the reader's");
   require(decode_base64(cluster->certificate_authority_data).has_value(), "the CA is base64");
   const json::Value written = to_json(*cluster);
   const Result<Cluster> again = parse_exec_cluster(*json::ObjectReader::open(written, "cluster"));

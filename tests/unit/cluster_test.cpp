@@ -46,7 +46,8 @@ TEST_CASE("parse_kubeconfig_cluster: absent, null and zero fields are left out, 
   for (const std::string text :
        {R"({"server":"https://h"})",
         R"({"server":"https://h","tls-server-name":"","insecure-skip-tls-verify":false,)"
-        R"("certificate-authority-data":"","proxy-url":"","disable-compression":false,)"
+        R"("certificate-authority-data":"","certificate-authority":"","proxy-url":"",)"
+        R"("disable-compression":false,)"
         R"("extensions":[]})",
         R"({"server":"https://h","tls-server-name":null,"insecure-skip-tls-verify":null,)"
         R"("certificate-authority-data":null,"certificate-authority":null,"proxy-url":null,)"

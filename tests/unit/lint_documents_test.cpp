@@ -159,6 +159,7 @@ TEST_CASE("lint: the server, CA, TLS and proxy fields of a cluster are checked")
   const std::string server = "server: 'https://h', ";
   check_findings(cluster(server + "certificate-authority: /etc/passwd"),
                  {{kAt + "certificate-authority", "is a path"}});
+  check_findings(cluster(server + "certificate-authority: ''"), {});
   check_findings(cluster(server + "certificate-authority-data: '!'"),
                  {{kAt + "certificate-authority-data", "no base64"}});
   check_findings(cluster(server + "certificate-authority-data: " + encode_base64("hello")),
