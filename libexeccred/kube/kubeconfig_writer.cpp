@@ -50,11 +50,8 @@ std::string KubeconfigWriter::user_of(const Access& access) {
   const auto [found, is_new] = users_.try_emplace(json::to_text(exec), access.provider);
   if (!is_new) return found->second;
   // The same provider runs in another way, for example with additional arguments of this
-  // ClusterProfile.
-  if (!user_names_.insert(found->second).second) {
-    found->second += "@" + access.cluster_profile;
-    user_names_.insert(found->second);
-  }
+  // ClusterProfile. The new name may be that of another provider.
+  while (!user_names_.insert(found->second).second) found->second += "@" + access.cluster_profile;
   Value user((Object()));
   user.add("exec", std::move(exec));
   users_text_ += entry(found->second, "user", std::move(user));
