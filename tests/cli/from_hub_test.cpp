@@ -5,9 +5,12 @@
 #include "hub.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
+#include "support/syscall_stops.hpp"
 
 #include <doctest/doctest.h>
+#include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <atomic>
@@ -147,6 +150,28 @@ TEST_CASE("from-hub: get runs the plugin of the hub's ClusterProfile") {
   const Hub hub(two_namespaces());
   const Outcome outcome = hub.from_hub("get", {"--name=fleet/a", "-o", "token"});
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(outcome.output == "TokenOfThePlugin\n");
+}
+
+TEST_CASE("from-hub: the time limit for reading the hub does not apply to the plugin of get") {
+  const Hub hub(two_namespaces());
+  int timer_calls = 0;  // the first one starts the timer, the second one stops it
+  const auto starts_plugin_under_timer = [&timer_calls](long call, long argument) {
+    if (call == SYS_setitimer) ++timer_calls;
+#ifdef SYS_vfork
+    const bool is_start = call == SYS_vfork;
+#else
+    const bool is_start = call == SYS_clone && (argument & CLONE_VFORK) != 0;
+#endif
+    static_cast<void>(argument);
+    return is_start && timer_calls != 2;
+  };
+  const Outcome outcome =
+      run_and_lose_parent(hub.command({"get", "-m", hub.sandbox().at("mapping.json"), "--from-hub",
+                                       "--name=fleet/a", "-o", "token"}),
+                          starts_plugin_under_timer);
+  constexpr int kNoSuchMoment = 203;
+  CHECK_MESSAGE(outcome.exit_code == kNoSuchMoment, describe(outcome));
   CHECK(outcome.output == "TokenOfThePlugin\n");
 }
 

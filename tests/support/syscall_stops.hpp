@@ -13,7 +13,8 @@ namespace blackbox {
 Outcome run_with_stops(Command command, const std::function<void()>& at_stop);
 
 // Starts the program from its own parent process, which is killed before the first system call for
-// which `is_moment` is true. The outcome has the exit code and the output, but no error output.
+// which `is_moment` is true. The outcome has the exit code and the output, but no error output. The
+// exit code is 203 if the program ended before such a moment.
 Outcome run_and_lose_parent(const Command& command,
                             const std::function<bool(long call, long argument)>& is_moment);
 
