@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 namespace execcred {
@@ -155,13 +156,11 @@ Result<TokenParameter> parse_token_parameter(std::string_view text) {
 }
 
 Status check_parameters(const std::vector<TokenParameter>& parameters) {
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const std::string& name = parameters[i].name;
-    TRY(check_parameter(parameters[i]));
-    for (std::size_t k = 0; k < i; ++k) {
-      if (parameters[k].name == name) {
-        return unusable("the parameter " + in_quotes(name) + " comes twice");
-      }
+  std::set<std::string_view> names;
+  for (const TokenParameter& parameter : parameters) {
+    TRY(check_parameter(parameter));
+    if (!names.insert(parameter.name).second) {
+      return unusable("the parameter " + in_quotes(parameter.name) + " comes twice");
     }
   }
   return {};

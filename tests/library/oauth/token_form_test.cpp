@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/expect.hpp"
+#include "unit/growth.hpp"
 
 #include <doctest/doctest.h>
 #include <execcred/oauth/token_request.hpp>
@@ -117,6 +118,16 @@ TEST_CASE("token form: URNs and their short forms") {
   CHECK(token_type_urn("urn:ietf:params:aws:token-type:aws4_request") ==
         "urn:ietf:params:aws:token-type:aws4_request");
   CHECK(token_type_urn("").empty());
+}
+
+TEST_CASE("token form: the time to check parameters is linear in their number") {
+  const auto parameters = [](std::size_t count) {
+    std::vector<TokenParameter> all;
+    for (std::size_t i = 0; i < count; ++i) all.push_back({"p" + std::to_string(i), "v"});
+    return all;
+  };
+  check_linear(4'000, parameters,
+               [](const std::vector<TokenParameter>& all) { REQUIRE(check_parameters(all)); });
 }
 
 }  // namespace
