@@ -389,7 +389,7 @@ const std::vector<Fault>& faults() {
                                         blackbox::json_string(make_identity({}).pem) +
                                         R"(,"clientKeyData":"MC4CAQAwBQYDK2Vw"})"));
        },
-       "program-output-invalid", 1, "run"},
+       "program-output-invalid", 1, "credential"},
       {"the key belongs to another certificate",
        [](Scene& s) {
          give_certificate(s, kept(make_identity({.common_name = "jane"})),

@@ -101,9 +101,9 @@ TEST_CASE("command: if a signal ends it, the run exits with 1, and the failure i
 }
 
 TEST_CASE("command: its output and exit code count also if the client ignores SIGCHLD") {
-  Federation fed;
   for (const bool succeeds : {true, false}) {
     CAPTURE(succeeds);
+    Federation fed;
     const std::string body = succeeds ? "echo " + fed.subject : "exit 3";
     blackbox::Command command = fed.command(by({fed.sandbox.script("get-token", body)}));
     command.before_exec = [] { std::signal(SIGCHLD, SIG_IGN); };
