@@ -25,6 +25,12 @@ def is_whole(data):
     return end is not None and f"{checksum(data[:end.start()]):016x}" == end[1].decode()
 
 
+def field(text, name):
+    """The first value of this name that is one line. None if there is none."""
+    found = re.search(rf"^{re.escape(name)} \d+\n(.*)$", text, re.MULTILINE)
+    return found and found[1]
+
+
 def credential(token, key="made up"):
     now = time.time_ns()
     text = "execcred credential 2\n"

@@ -10,13 +10,14 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import cache_files
 import campaign
 import command_paths
 import plugin_paths
 import servers
-from path import SERVER, service_account_token, text_of
+from path import SERVER, encoded, service_account_token, text_of
 
 NAME = "growth"
 SAMPLE = 1
@@ -113,6 +114,48 @@ def aws_profiles(size):
     return ("[default]\naws_access_key_id = AKIAIOSFODNN7EXAMPLE\n"
             "aws_secret_access_key = wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY\n" +
             numbered("[p%d]\nregion = us-west-2", size, "\n") + "\n")
+
+
+def aws_config(size):
+    return ("[default]\naws_access_key_id = AKIAIOSFODNN7EXAMPLE\n"
+            "aws_secret_access_key = wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY\n" +
+            numbered("[profile p%d]\nregion = us-west-2", size, "\n") + "\n")
+
+
+def faulty_entries(size):
+    return '{"providers":[' + numbered('{"name":"p%d"}', size) + "]}"
+
+
+def exec_of_aws(args="", env=""):
+    """A kubeconfig whose user runs the AWS command line."""
+    return ('{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c",'
+            '"context":{"cluster":"c","user":"u"}}],"clusters":[{"name":"c","cluster":{"server":"' +
+            SERVER + '"}}],"users":[{"name":"u","user":{"exec":{"apiVersion":'
+            '"client.authentication.k8s.io/v1","command":"aws","args":["eks","get-token",'
+            f'"--cluster-name","c"{args}],"env":[{env}]' + "}}}]}")
+
+
+def variables_of_exec(size):
+    return exec_of_aws(env=numbered('{"name":"V%d","value":"v"}', size))
+
+
+def flags_of_exec(size):
+    half = size // 2
+    return exec_of_aws(args=repeated(',"--region","r"', half) + repeated(',"--profile","p"', half))
+
+
+def audiences(size):
+    return numbered('"a%d"', size)
+
+
+def token_of_audiences(box, given):
+    """Writes a token for these audiences, and asks for them in reverse order."""
+    listed = json.loads(f"[{text_of(given)}]")
+    claims = {"aud": listed, "exp": int(time.time()) + 3600}
+    box.write("token-of-audiences",
+              f"{encoded({'alg': 'RS256'})}.{encoded(claims)}.{encoded('signature')}")
+    return {"KUBERNETES_EXEC_INFO": plugin_paths.exec_info(
+        {"server": SERVER, "config": {"audience": listed[::-1]}})}
 
 
 class Shape:
@@ -218,6 +261,15 @@ def lint(_, given):
     return ["lint", "--no-files", given]
 
 
+def doctor(box, given):
+    profile = box.write("profile.json", providers(60))
+    return ["doctor", "-m", given, "-f", profile, "--no-request"]
+
+
+def migrate(_, given):
+    return ["migrate", given]
+
+
 def from_kubeconfig(_, given):
     return [f"--kubeconfig-file={given}"]
 
@@ -264,12 +316,22 @@ SHAPES = [
           lambda *_: ["--cluster-id=c", "--region=eu-central-1"], "execcred-aws",
           lambda box, given: {**info(box, given), "AWS_CONFIG_FILE": "/dev/null",
                               "AWS_SHARED_CREDENTIALS_FILE": given}),
+    Shape("AWS config file: profiles", aws_config,
+          lambda *_: ["--cluster-id=c", "--region=eu-central-1"], "execcred-aws",
+          lambda box, given: {**info(box, given), "AWS_CONFIG_FILE": given,
+                              "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}),
+    Shape("audiences: of a token and of the cluster's config", audiences,
+          lambda box, _: [f"--token-file={box.at('in', 'token-of-audiences')}"],
+          "execcred-token-file", token_of_audiences),
     Shape("URL: of that length", lambda size: "https://h/" + repeated("a", size),
           lambda box, given: exchange(box, token_url=text_of(given)), "execcred-oidc-federation",
           info, more=[2048]),
     Hub("Secret of the hub: its keys", secret),
     Shape("JSON: brackets", lambda size: repeated("[", size), lint),
     Shape("JSON: keys", lambda size: "{" + numbered('"k%d":1', size) + "}", lint),
+    Shape("doctor: a mapping of entries without execConfig", faulty_entries, doctor),
+    Shape("migrate: variables of a program", variables_of_exec, migrate),
+    Shape("migrate: two flags, again and again", flags_of_exec, migrate),
     Shape("get: ClusterProfile's providers", providers,
           lambda box, given: ["get", "-m", box.at("in", "mapping.json"), "-f", given],
           more=[MANY_PROVIDERS]),

@@ -23,7 +23,7 @@ def exec_info(cluster):
 
 # File names in the cache, as in docs/cache.md, without files that are being written.
 CACHED = re.compile(r"[0-9a-f]{32}\."
-                    r"(credential|failure|lock|discovery|request|[0-9a-f]{16}\.[0-9a-f]{16}\.seen)")
+                    r"(credential|failure|lock|discovery|request|refresh|[0-9a-f]{16}\.[0-9a-f]{16}\.seen)")
 NEW = ".new"
 
 
@@ -33,7 +33,7 @@ class Plugin(Path):
 
     def torn(self, sandbox):
         for name in names_of_cache(sandbox):
-            if not name.endswith((".credential", ".failure", ".discovery", ".request")):
+            if not name.endswith((".credential", ".failure", ".discovery", ".request", ".refresh")):
                 continue
             with open(sandbox.at("state", "cache", name), "rb") as file:
                 if not cache_files.is_whole(file.read()):
@@ -283,6 +283,20 @@ def is_issued_but_for_a_bit(_, status):
                for issued in list(stand_ins.ISSUED))
 
 
+def client_key(sandbox, _):
+    sandbox.write("key", subprocess.run(
+        ["openssl", "genpkey", "-algorithm", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
+        stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+
+def is_with_its_refresh_token(sandbox, status):
+    """Whether the refresh token that was issued with the token is the one in the cache."""
+    expected = stand_ins.REFRESH_TOKENS.get(status.get("token"))
+    return expected is not None and expected in [
+        cache_files.field(text_of(sandbox.at("state", "cache", name)), "token")
+        for name in names_of_cache(sandbox) if name.endswith(".refresh")]
+
+
 def hub_kubeconfig(environment):
     cluster = stand_in_cluster(environment)
     return kubeconfig(cluster, text_of(environment.servers.api_token_file))
@@ -299,9 +313,8 @@ def kubeconfig(cluster, token):
 def stand_in_arguments(*more):
     """The arguments of oidc-federation."""
     return lambda sandbox, environment: [
-        "--no-cache", f"--subject-token-file={sandbox.at('in', 'token')}",
-        *(each.format(url=environment.servers.stand_in_url, ca=environment.servers.stand_in_ca)
-          for each in more)]
+        each.format(url=environment.servers.stand_in_url, ca=environment.servers.stand_in_ca,
+                    inputs=sandbox.inputs, state=sandbox.state) for each in more]
 
 
 PATHS = [
@@ -365,12 +378,32 @@ PATHS = [
                       stand_ins.secret_token("fleet", "member", "token")),
            is_for_replies=True),
     plugin("oidc-federation, discovery", "execcred-oidc-federation",
-           stand_in_arguments("--flow=token-exchange", "--issuer-url={url}", "--ca-file={ca}"),
+           stand_in_arguments("--flow=token-exchange", "--issuer-url={url}", "--ca-file={ca}",
+                              "--subject-token-file={inputs}/token", "--no-cache"),
            subject_token, credential(is_issued, longest=HOUR), is_for_replies=True),
     plugin("oidc-federation, Concierge", "execcred-oidc-federation",
            stand_in_arguments(
                "--flow=pinniped", "--concierge-authenticator-type=jwt",
                "--concierge-authenticator-name=idp", "--concierge-endpoint={url}",
-               "--concierge-ca-file={ca}"),
+               "--concierge-ca-file={ca}", "--subject-token-file={inputs}/token", "--no-cache"),
            subject_token, credential(is_issued, longest=HOUR), is_for_replies=True),
+    plugin("oidc-federation, refresh token", "execcred-oidc-federation",
+           stand_in_arguments("--flow=refresh-token", "--token-url={url}/token", "--ca-file={ca}",
+                              "--subject-token-file={inputs}/token", "--client-id=controller",
+                              "--cache-dir={state}/cache"),
+           lambda sandbox, _: sandbox.write("token", stand_ins.FIRST_REFRESH_TOKEN),
+           credential(is_with_its_refresh_token, longest=HOUR)),
+    plugin("oidc-federation, client assertion", "execcred-oidc-federation",
+           stand_in_arguments("--flow=client-credentials", "--token-url={url}/token",
+                              "--ca-file={ca}", "--client-id=controller",
+                              "--private-key-file={inputs}/key", "--cache-dir={state}/cache"),
+           client_key, credential(is_issued, longest=HOUR), is_for_replies=True),
+    plugin("oidc-federation, JWT as grant", "execcred-oidc-federation",
+           stand_in_arguments("--flow=jwt-bearer", "--token-url={url}/token", "--ca-file={ca}",
+                              "--subject-token-file={inputs}/token", "--no-cache"),
+           subject_token, credential(is_issued, longest=HOUR), is_for_replies=True),
+    plugin("oidc-federation, token of a command", "execcred-oidc-federation",
+           stand_in_arguments("--flow=pass-through", "--no-cache",
+                              '--subject-token-command=["/bin/cat","{inputs}/token"]'),
+           subject_token, input_token("token")),
 ]

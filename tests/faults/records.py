@@ -16,8 +16,15 @@ LOGS = os.path.join(ROOT, "build", "faults", "records")
 CLOSING = re.compile(r"^\d+ passed, \d+ failed(, \d+ skipped)?$", re.MULTILINE)
 
 
+class Absent(Exception):
+    """A log has no line for a figure. The script's lines and the pattern differ."""
+
+
 def counted(pattern, text):
-    return re.findall(pattern, text, re.MULTILINE)
+    found = re.findall(pattern, text, re.MULTILINE)
+    if not found:
+        raise Absent(pattern)
+    return found
 
 
 def closing(text):
@@ -26,11 +33,15 @@ def closing(text):
 
 
 def of_storm(text):
+    lines = counted(r"^(?:ok|not ok) +(.+?) +(\d+)  \(promised: ", text)
+
     def figures(*names):
-        found = counted(r"^(?:ok|not ok) +(.+?) +(\d+)  \(promised: ", text)
-        return "; ".join(f"{what}: {value}" for what, value in found if what in names)
+        for name in names:
+            if name not in dict(lines):
+                raise Absent(name)
+        return "; ".join(f"{what}: {value}" for what, value in lines if what in names)
     size = counted(r"^(\d+) processes at once on a cold key", text)
-    return {2: f"{size[0] if size else '?'} processes; " + figures(
+    return {2: f"{size[0]} processes; " + figures(
                 "calls of the provider", "TokenRequests", "CertificateSigningRequests"),
             3: figures("calls of the provider in any window"),
             11: figures("refreshes in the busiest second", "waits of a key for another")}
@@ -43,10 +54,10 @@ def of_fuzz(text):
 
 
 def of_controls(text):
-    missed = len(counted(r"^ok ", text))
-    every = missed + len(counted(r"^not ok ", text))
-    share = 100 * missed // max(1, every)
-    return {25: f"{missed} of {every} controls ({share} %) are missed by a test"}
+    every = counted(r"^(ok|not ok) ", text)
+    missed = every.count("ok")
+    return {25: f"{missed} of {len(every)} controls ({100 * missed // len(every)} %) are missed by "
+                "a test"}
 
 
 def of_release(text):
@@ -54,11 +65,16 @@ def of_release(text):
 
     def those(pattern):
         chosen = [verdict for verdict, what in lines if re.search(pattern, what)]
+        if not chosen:
+            raise Absent(pattern)
         return f"{len(chosen)} checks, {chosen.count('not ok')} failed"
     hardened = [(verdict, *what.rsplit(": ", 1)) for verdict, what in lines
                 if re.search(r": (%s)$" % "|".join(hardening_properties()), what)]
+    if not hardened:
+        raise Absent("the properties of hardening.py --list")
     missing = sum(verdict == "not ok" for verdict, *_ in hardened)
-    return {15: those(r"as OpenSSL with the bundle|a server that only knows"),
+    return {15: "verdicts compared with OpenSSL's: " + those(r"same verdict as OpenSSL") +
+                "; servers with few algorithms: " + those(r"a server that supports only"),
             28: "the same bytes again: " + those(r"a build elsewhere|packing again") +
                 "; signatures: " + those(r"^(verify|cosign): ") + "; SBOMs: " + those("SBOM"),
             29: f"{len({name for _, name, _ in hardened})} binaries, "
@@ -80,7 +96,7 @@ def of_e2e(text):
 
 def of_fresh(text):
     took = counted(r"ended with exit code (\d+) after (\d+) s$", text)
-    return {33: f"exit code {took[-1][0]}, {took[-1][1]} s" if took else ""}
+    return {33: f"exit code {took[-1][0]}, {took[-1][1]} s"}
 
 
 # For each name: the command, and a function that returns the figures by promise number.
@@ -117,7 +133,7 @@ def record(name, log):
                  f"--before={time.strftime('%Y-%m-%dT%H:%M:%SZ', ended)}", "HEAD")
     return {"date": time.strftime("%Y-%m-%d", ended), "commit": commit, "closing": closing(text),
             "figures": {str(number): figure
-                        for number, figure in SCRIPTS[name][1](text).items() if figure}}
+                        for number, figure in SCRIPTS[name][1](text).items()}}
 
 
 def told(records, script, number):
@@ -140,7 +156,13 @@ def main(results, *asked):
             print(f"scripts/faults: error: no script is called '{name}'; there are " +
                   ", ".join(SCRIPTS), file=sys.stderr)
             return 2
-        found = record(name, log or run(name))
+        try:
+            found = record(name, log or run(name))
+        except Absent as pattern:
+            status = 1
+            print(f"scripts/faults: error: '{SCRIPTS[name][0]}' printed no line that matches "
+                  f"'{pattern}'", file=sys.stderr)
+            continue
         if found:
             kept.setdefault("scripts", {})[SCRIPTS[name][0]] = found
             print(told(kept["scripts"], SCRIPTS[name][0], None))

@@ -21,6 +21,8 @@ CUT, SILENT, SLOW, FLIPPED = "cut after", "silent after", "a byte a second after
 TIMEOUT = 2
 WAITING_WORKERS = 16
 PATHS = ("oidc-federation, no cache", "oidc-federation, discovery", "oidc-federation, Concierge",
+         "oidc-federation, refresh token", "oidc-federation, client assertion",
+         "oidc-federation, JWT as grant",
          "azure, managed identity", "google, metadata server", "aws, STS", "aws, instance metadata",
          "spiffe, JWT-SVID", "spiffe, X.509-SVID", "static-secret, hub", "bootstrap, TokenRequest",
          "bootstrap, CertificateSigningRequest", "execcred get --from-hub")

@@ -187,7 +187,7 @@ SAID = {"crowds": said_of_crowds, "growth": said_of_growth, "descriptors": said_
 
 
 def cases_of(row):
-    parts = [f"{row['injected']} cases"]
+    parts = [f"{row['injected']} case{'s' if row['injected'] != 1 else ''}"]
     for figure in row["figures"]:
         parts[0] += f", {number(figure['checks'])} checks"
         parts += figure["told"]

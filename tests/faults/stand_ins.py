@@ -14,12 +14,17 @@ import threading
 import time
 import urllib.parse
 
-from path import SERVER, encoded
+from path import SERVER, claims_of, encoded
 
 # The issued tokens and certificates.
 ISSUED = set()
 # The issued AWS sessions: by access key ID, the secret key and the session token.
 SESSIONS = {}
+# The identifiers (jti) of the client assertions that were sent.
+ASSERTIONS = set()
+# The refresh token that a login gave, and those that were issued with an access token.
+FIRST_REFRESH_TOKEN = "refresh.0"
+REFRESH_TOKENS = {}
 NUMBERS = itertools.count(1)
 SESSION_LIFETIME = 3600
 
@@ -88,8 +93,7 @@ def over_tls(request, cluster):
         issuer = f"https://{request.headers['Host']}"
         return 200, {"issuer": issuer, "token_endpoint": f"{issuer}/token"}
     if path == "/token":
-        return 200, {"access_token": new_token()[0], "token_type": "Bearer", "expires_in": 3600,
-                     "issued_token_type": "urn:ietf:params:oauth:token-type:access_token"}
+        return token_endpoint(dict(urllib.parse.parse_qsl(request.body)))
     if path == "/":
         return sts()
     if path == CONCIERGE:
@@ -99,6 +103,25 @@ def over_tls(request, cluster):
                      "status": {"credential": {"token": token,
                                                "expirationTimestamp": time_text(end)}}}
     return cluster.answer(request)
+
+
+def token_endpoint(asked):
+    """Accepts a client assertion once, and replaces a refresh token at each use. The replaced one is
+    accepted too, because the reply with its successor may be lost."""
+    if "client_assertion" in asked:
+        number = claims_of(asked["client_assertion"]).get("jti")
+        if not number or number in ASSERTIONS:
+            return 401, {"error": "invalid_client"}
+        ASSERTIONS.add(number)
+    token = new_token()[0]
+    reply = {"access_token": token, "token_type": "Bearer", "expires_in": 3600}
+    if asked["grant_type"] == "urn:ietf:params:oauth:grant-type:token-exchange":
+        reply["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token"
+    if asked["grant_type"] == "refresh_token":
+        if asked["refresh_token"] not in (FIRST_REFRESH_TOKEN, *list(REFRESH_TOKENS.values())):
+            return 400, {"error": "invalid_grant"}
+        REFRESH_TOKENS[token] = reply["refresh_token"] = f"refresh.{next(NUMBERS)}"
+    return 200, reply
 
 
 def sts():
