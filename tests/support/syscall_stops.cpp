@@ -87,7 +87,9 @@ Outcome run_and_lose_parent(const Command& command,
     if (parent == 0) be_parent(std::move(traced), told, go, output);
     pid_t pid = 0;
     if (read(told.read_end(), &pid, sizeof pid) != sizeof pid) _exit(204);
-    _exit(trace(pid, go, parent, is_moment));
+    const int exit_code = trace(pid, go, parent, is_moment);
+    kill(parent, SIGKILL);  // it still waits if there was no such moment
+    _exit(exit_code);
   };
   return run(tracer);
 }
