@@ -47,6 +47,7 @@ class FileFeed final : public ProfileFeed {
   // The files and folders that the paths lead to, through links and mounts. 0: none.
   using Identities = std::vector<std::pair<dev_t, ino_t>>;
   Identities identities() const;
+  bool must_read(bool is_anew);
   void look_at_folders();
   void look_at(const fs::path& folder);
   void run(const std::function<void()>& on_change, const StopEvent& stop);
@@ -78,15 +79,19 @@ FileFeed::Identities FileFeed::identities() const {
   return identities;
 }
 
-Picture FileFeed::read(bool is_anew, const FeedReceiver& receiver) {
+bool FileFeed::must_read(bool is_anew) {
   // The watch of a path that is a link is of the folder that it led to, and does not see another
   // link in its place.
   const bool is_replaced = identities() != last_identities_;
   if (is_replaced && changes_) look_at_folders();
   const bool has_news = has_news_.exchange(false) || is_anew || is_replaced;
-  // The last reading was not complete: what could not be read may be readable now, and that is not
-  // a change of its folder.
-  if (!has_news && last_.is_whole && last_.empty_paths.empty()) {
+  // If the last reading was not complete, what could not be read may be readable now, and that is
+  // not a change of its folder.
+  return has_news || !last_.is_whole || !last_.empty_paths.empty();
+}
+
+Picture FileFeed::read(bool is_anew, const FeedReceiver& receiver) {
+  if (!must_read(is_anew)) {
     last_.is_all = false;
     return last_;
   }
