@@ -37,6 +37,19 @@ bool ends_soon(pid_t pid) {
   return has_ended;
 }
 
+// Ends `execcred get` by the signal as soon as the file has the ID of a process below the plugin,
+// and checks that this process ends too.
+void check_ends_with_get(const Inventory& inventory, const std::string& pid_file, int signal) {
+  Child child(inventory.command("get"));
+  const pid_t below = pid_in(pid_file);
+  REQUIRE(below > 0);
+  kill(child.pid(), signal);
+  const Outcome outcome = child.wait();
+  CHECK_MESSAGE(outcome.signal == signal, describe(outcome));
+  CHECK(outcome.output == "");
+  CHECK(ends_soon(below));
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("cli");
@@ -283,14 +296,7 @@ TEST_CASE("processes that a plugin has started also end if a signal ends the com
         mapping(
             {mapped("p", programs.script("plugin", "sleep 1000 &\necho $! > " + pids + "\nwait"))}),
         profile("c1", {provider("p")}));
-    Child child(inventory.command("get"));
-    const pid_t grandchild = pid_in(pids);
-    REQUIRE(grandchild > 0);
-    kill(child.pid(), signal);
-    const Outcome outcome = child.wait();
-    CHECK_MESSAGE(outcome.signal == signal, describe(outcome));
-    CHECK(outcome.output == "");
-    CHECK(ends_soon(grandchild));
+    check_ends_with_get(inventory, pids, signal);
   }
 }
 
@@ -306,13 +312,7 @@ TEST_CASE("processes of a command that a plugin runs also end if a signal ends e
                         R"(,"args":["--flow=pass-through","--subject-token-command=[\")" + script +
                             R"(\"]"])")}),
         profile("c1", {provider("p")}));
-    Child child(inventory.command("get"));
-    const pid_t grandchild = pid_in(pids);
-    REQUIRE(grandchild > 0);
-    kill(child.pid(), signal);
-    const Outcome outcome = child.wait();
-    CHECK_MESSAGE(outcome.signal == signal, describe(outcome));
-    CHECK(ends_soon(grandchild));
+    check_ends_with_get(inventory, pids, signal);
   }
 }
 

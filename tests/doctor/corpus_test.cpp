@@ -151,6 +151,15 @@ void reply_with(Scene& scene, int status, std::string_view body, std::string_vie
       });
 }
 
+// Asks --can, and gives this reply to the question.
+void answer_access_review(Scene& scene, const ApiReply& reply) {
+  scene.arguments = {"--can=get/pods"};
+  scene.api->answer([reply](const ApiRequest& request) -> ApiReply {
+    const bool is_asked = request.path.find("selfsubjectaccess") != std::string::npos;
+    return is_asked ? reply : ApiReply{.status = 0};
+  });
+}
+
 const std::vector<Fault>& faults() {
   static const std::vector<Fault> kFaults = {
       // The ClusterProfile.
@@ -722,22 +731,9 @@ const std::vector<Fault>& faults() {
        [](Scene& s) { s.api->answer([](const ApiRequest&) { return anonymous_forbidden(); }); },
        "anonymous", 1, "authenticate"},
       {"403 without a Status to the question of --can",
-       [](Scene& s) {
-         s.arguments = {"--can=get/pods"};
-         s.api->answer([](const ApiRequest& request) -> ApiReply {
-           const bool is_asked = request.path.find("selfsubjectaccess") != std::string::npos;
-           return is_asked ? ApiReply{.status = 403, .body = "<html>"} : ApiReply{.status = 0};
-         });
-       },
+       [](Scene& s) { answer_access_review(s, {.status = 403, .body = "<html>"}); },
        "not-a-kubernetes-api", 1, "authorize"},
-      {"401 to the question of --can",
-       [](Scene& s) {
-         s.arguments = {"--can=get/pods"};
-         s.api->answer([](const ApiRequest& request) -> ApiReply {
-           const bool is_asked = request.path.find("selfsubjectaccess") != std::string::npos;
-           return is_asked ? unauthorized() : ApiReply{.status = 0};
-         });
-       },
+      {"401 to the question of --can", [](Scene& s) { answer_access_review(s, unauthorized()); },
        "unauthorized-other", 1, "authorize"},
       {"the user may not do it", [](Scene& s) { s.arguments = {"--can=delete/pods@default"}; },
        "forbidden", 1, "authorize"},
