@@ -10,7 +10,7 @@ COMMAND=()
 run() {
   COMMAND=("$@")
   STATUS=0
-  timeout 60 "$@" >stdout 2>stderr </dev/null || STATUS=$?
+  timeout 240 "$@" >stdout 2>stderr </dev/null || STATUS=$?
 }
 
 # unexpected MESSAGE: fails, and shows the last command.

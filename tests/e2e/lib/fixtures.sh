@@ -11,7 +11,7 @@ SIGNING_KEY=$E2E_CLUSTER/pki/sa.key
 AUDIENCE=https://kubernetes.default.svc
 PLUGIN=$EXECCRED_BIN/execcred-token-file
 
-admin() { timeout 60 kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" "$@"; }
+admin() { timeout 240 kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" "$@"; }
 
 # use_namespace NAME: creates it. Its ServiceAccounts may only list namespaces.
 use_namespace() {

@@ -165,7 +165,7 @@ the_role_is_known() {
   read -r namespace verb secret < <(jq -r 'select(.kind == "Role") | .metadata.namespace + " " +
     .rules[0].verbs[0] + " secrets" + (.rules[0].resourceNames // [] | map("/" + .)[:1] | add // "")' \
     rbac.json)
-  timeout 20 kubectl --kubeconfig hub.json auth can-i -q -n "$namespace" "$verb" "$secret"
+  timeout 240 kubectl --kubeconfig hub.json auth can-i -q -n "$namespace" "$verb" "$secret"
 }
 
 # remove_example EXAMPLE: so that no other example uses its permissions.

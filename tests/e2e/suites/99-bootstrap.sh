@@ -356,5 +356,7 @@ for kind in stored federated spiffe eks; do
     becomes_a_certificate "$kind"
 done
 check "one mapping and one cache work for two clusters" two_clusters_are_told_apart
+
+alone
 check "1,000 processes at once make one TokenRequest" a_herd_makes_one_token
 check "1,000 processes at once make one CertificateSigningRequest" a_herd_makes_one_request
