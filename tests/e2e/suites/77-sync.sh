@@ -304,8 +304,9 @@ the_server_may_go_away_for_a_while() {
   start "${DEPLOYED[@]}"
   wait_until 60 is_there a-kubeconfig
   kill -STOP "$API_SERVER"
-  sleep 3 # the time without answers
+  run curl -sS --noproxy '*' --max-time 3 --cacert "$CA_FILE" "$SERVER/readyz"
   kill -CONT "$API_SERVER"
+  expect_status 28 # no answer in time
   store b
   wait_until 60 is_there b-kubeconfig
   end
