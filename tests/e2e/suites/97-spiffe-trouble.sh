@@ -12,7 +12,7 @@ JWT=(--type=jwt --audience="$AUDIENCE")
 # A user ID that no entry and no other process of this machine uses.
 OTHER_USER=54321
 # The time that a process may take in addition to its --timeout on a busy machine.
-SLACK_MS=2000
+SLACK_MS=10000
 
 # before SECONDS WORKLOAD ARGUMENT...: runs the plugin with this --timeout, and checks that it is kept.
 before() {
