@@ -39,7 +39,7 @@ func main() {
 	flag.StringVar(&o.path, "get", "", "GET this path instead of asking who the user is")
 	flag.IntVar(&o.requests, "requests", 1, "number of requests; 0 goes on until -timeout")
 	flag.DurationVar(&o.interval, "interval", 0, "pause between two requests")
-	flag.DurationVar(&o.timeout, "timeout", 30*time.Second, "limit for the whole run")
+	flag.DurationVar(&o.timeout, "timeout", 240*time.Second, "limit for the whole run")
 	flag.Parse()
 
 	config, err := loadConfig(o.mappingFile, o.profileFile)

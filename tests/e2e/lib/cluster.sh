@@ -114,12 +114,12 @@ cluster_start() {
 # The process may be another shell's child, which "wait" refuses: so this waits until its port is free.
 stop_apiserver() {
   kill -KILL "${CLUSTER_PIDS[@]: -1}"
-  wait_until 30 port_is_free "${PORTS[2]}"
+  wait_until 120 port_is_free "${PORTS[2]}"
 }
 port_is_free() { ! (: <>"/dev/tcp/127.0.0.1/$1"); }
 restart_apiserver() {
   start_apiserver "$E2E_CLUSTER"
-  wait_until 60 cluster_is_ready "$E2E_CLUSTER" || fail "$(tail -n 3 "$E2E_CLUSTER/log/kube-apiserver")"
+  wait_until 120 cluster_is_ready "$E2E_CLUSTER" || fail "$(tail -n 3 "$E2E_CLUSTER/log/kube-apiserver")"
 }
 
 # SIGKILL, because the state is deleted anyway: an orderly stop would only take longer.

@@ -62,7 +62,7 @@ run_suites() {
   step "starting etcd and kube-apiserver"
   cluster_start "$E2E_CLUSTER"
   admin_kubectl create -f "$E2E_DIR/manifests/clusterprofile-crd.yaml" >/dev/null
-  admin_kubectl wait --for condition=Established --timeout 60s \
+  admin_kubectl wait --for condition=Established --timeout 120s \
     crd/clusterprofiles.multicluster.x-k8s.io >/dev/null
 
   step "running ${#SUITES[@]} suites"

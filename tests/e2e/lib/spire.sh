@@ -138,7 +138,7 @@ dead() { ! alive "$1"; }
 
 # ready NAME COMMAND...: waits until the command succeeds or the process NAME has ended.
 ready() {
-  wait_until 60 true_or_dead "$@" || true
+  wait_until 120 true_or_dead "$@" || true
   "${@:2}" >/dev/null 2>&1
 }
 true_or_dead() { "${@:2}" || dead "$1"; }
@@ -148,7 +148,7 @@ stop() {
   alive "$1" || return 0
   kill "$(pid_of "$1")"
   wait_until 20 dead "$1" || kill -KILL "$(pid_of "$1")"
-  wait_until 20 dead "$1"
+  wait_until 120 dead "$1"
 }
 
 issuer_answers() {
@@ -217,7 +217,7 @@ is_ours() {
   local pid starter
   alive "$1" && read -r pid starter <"$SPIRE/$1.pid" || return
   [ "$starter" -ne "$$" ] && [ "$starter" -ne "$BASHPID" ] || return 0
-  wait_until 20 dead "$1" || fail "the process $pid of $1 does not end"
+  wait_until 120 dead "$1" || fail "the process $pid of $1 does not end"
   return 1
 }
 

@@ -156,7 +156,7 @@ apply_example() {
     'select(.kind == "ServiceAccount").metadata | .namespace + " " + .name' rbac.json)
   hub_kubeconfig hub.json "$namespace" "$account"
   # The authorizer reads a RoleBinding a moment after it was stored.
-  wait_until 30 the_role_is_known
+  wait_until 120 the_role_is_known
 } >/dev/null
 
 # Checks, with the example's identity, whether the hub allows the first rule of its Role.

@@ -45,7 +45,7 @@ web_start() {
   mkdir -p "$1/pages"
   web_config "$1" "$2" "${PORTS[@]}" >"$1/conf"
   background "$1/out" apache2 -X -f "$1/conf"
-  wait_until 20 curl -sS --max-time 2 --noproxy '*' -o /dev/null "http://${PLAIN_SITE#https://}" ||
+  wait_until 120 curl -sS --max-time 2 --noproxy '*' -o /dev/null "http://${PLAIN_SITE#https://}" ||
     fail "apache2: $(cat "$1/out" "$1/log")"
 }
 
@@ -61,7 +61,7 @@ for one in waiting:
     one.connect_ex(listener.getsockname())
 print(listener.getsockname()[1], flush=True)
 time.sleep(3600)'
-  wait_until 20 test -s "$1" || fail "no port that is silent"
+  wait_until 120 test -s "$1" || fail "no port that is silent"
   # shellcheck disable=SC2034
   SILENT_SITE=https://127.0.0.1:$(cat "$1")
 }

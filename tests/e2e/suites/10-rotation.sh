@@ -15,7 +15,7 @@ client_go_files() {
 # start_client: sends requests until it is killed, and writes a line for each to the file requests.
 start_client() {
   cpget -clusterprofile-provider-file mapping.json -clusterprofile profile.json \
-    -requests 0 -interval 50ms -timeout 60s >requests 2>requests.stderr &
+    -requests 0 -interval 50ms -timeout 400s >requests 2>requests.stderr &
 }
 
 # await_line SECONDS LINE: waits until the client has printed this whole line, after line number AFTER.
@@ -40,17 +40,17 @@ revoked_token() {
   TOKEN=$(request_token "$1")
   admin -n "$NAMESPACE" delete serviceaccount "$1" >/dev/null
   # The API server caches the result for a token for ten seconds.
-  wait_until 30 refused "$TOKEN"
+  wait_until 120 refused "$TOKEN"
 }
 
 a_new_token_is_used_after_expiry() {
   project_token volume "$(request_token first)"
   client_go_files --max-age 1s
   start_client
-  await_line 20 "ok $(user_of first)"
+  await_line 120 "ok $(user_of first)"
 
   project_token volume "$(request_token second)"
-  await_line 20 "ok $(user_of second)"
+  await_line 120 "ok $(user_of second)"
   kill %1
   if grep -v '^ok ' requests; then fail "requests failed while the token was replaced"; fi
   if sed "1,/$(user_of second)/d" requests | grep "$(user_of first)"; then
@@ -110,14 +110,14 @@ a_client_recovers_from_a_revoked_token() {
   project_token volume "$(request_token leaving)"
   client_go_files
   start_client
-  await_line 20 "ok $(user_of leaving)"
+  await_line 120 "ok $(user_of leaving)"
   admin -n "$NAMESPACE" delete serviceaccount leaving >/dev/null
-  await_line 30 "error Unauthorized"
+  await_line 120 "error Unauthorized"
 
   # The credential expires only in ten minutes, so the client runs the plugin again because of the 401.
   AFTER=$(wc -l <requests)
   project_token volume "$(request_token second)"
-  await_line 20 "ok $(user_of second)"
+  await_line 120 "ok $(user_of second)"
 }
 
 use_namespace rotation

@@ -249,7 +249,7 @@ tinyproxy_start() {
   printf '%s\n' "Port ${PORTS[0]}" "Listen 127.0.0.1" "Timeout 10" "LogLevel Error" "$@" \
     >"$SUITE_DIR/proxy/${PORTS[0]}.conf"
   background "$SUITE_DIR/proxy/${PORTS[0]}.log" tinyproxy -d -c "$SUITE_DIR/proxy/${PORTS[0]}.conf"
-  wait_until 20 curl -sS --max-time 2 --noproxy '*' -o /dev/null "http://$PROXY" ||
+  wait_until 120 curl -sS --max-time 2 --noproxy '*' -o /dev/null "http://$PROXY" ||
     fail "tinyproxy: $(cat "$SUITE_DIR/proxy/${PORTS[0]}.log")"
 }
 through() { change_cluster '.["proxy-url"] = $proxy' --arg proxy "http://$1"; }

@@ -97,7 +97,7 @@ kubectl_uses_it() { # EXAMPLE
 # The example's only rule is necessary, and the error names it when it is missing.
 nothing_without_its_role() {
   jq 'select(.kind == "RoleBinding")' rbac.json | admin delete --wait=false -f - >/dev/null
-  wait_until 30 the_role_is_gone
+  wait_until 120 the_role_is_gone
   run "$EXECCRED_BIN/execcred" get -m mapping.json -f clusterprofile.yaml -o token
   expect_status 1
   expect_no_stdout

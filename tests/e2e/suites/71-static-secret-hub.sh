@@ -156,7 +156,7 @@ nobody_answers() {
   exec 9<>silence
   openssl s_server -quiet -accept "127.0.0.1:${PORTS[0]}" -cert "$E2E_CLUSTER/pki/server.crt" \
     -key "$E2E_CLUSTER/pki/server.key" <&9 >/dev/null 2>&1 &
-  wait_until 30 port_is_open "${PORTS[0]}"
+  wait_until 120 port_is_open "${PORTS[0]}"
   hub "{\"server\": \"https://127.0.0.1:${PORTS[0]}\"}"
   ask --timeout=1s
   expect_refused 3
@@ -185,10 +185,10 @@ a_new_token_is_seen() {
     jq --arg hub "$PWD/hub.json" '.env = [{name: "KUBECONFIG", value: $hub}]')"
   write_profile profile.json rotating accessProviders "$(cluster_json '{"clusterName": "rotating"}')"
   cpget -clusterprofile-provider-file mapping.json -clusterprofile profile.json \
-    -requests 0 -interval 200ms -timeout 40s >answers 2>&1 &
-  wait_until 30 grep -qx "ok $(user_of reader)" answers
+    -requests 0 -interval 200ms -timeout 400s >answers 2>&1 &
+  wait_until 120 grep -qx "ok $(user_of reader)" answers
   store_secret rotating token "$(request_token other)"
-  wait_until 30 grep -qx "ok $(user_of other)" answers
+  wait_until 120 grep -qx "ok $(user_of other)" answers
   expect_equal "answers that are errors" 0 "$(grep -vc '^ok ' answers)"
 }
 
@@ -198,7 +198,7 @@ SPOKE_TOKEN=$(request_token reader)
 store_secret spoke token "$SPOKE_TOKEN"
 allow controller get
 admin -n "$NAMESPACE" create rolebinding certificate --role controller-get --user "$CERTIFICATE_USER" >/dev/null
-wait_until 30 admin -n "$NAMESPACE" auth can-i get secrets -q --as "$CERTIFICATE_USER"
+wait_until 120 admin -n "$NAMESPACE" auth can-i get secrets -q --as "$CERTIFICATE_USER"
 
 check "a hub kubeconfig with a token file" a_token_file_is_the_identity
 check "a hub kubeconfig with an embedded certificate" a_certificate_is_the_identity data

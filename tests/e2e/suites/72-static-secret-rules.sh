@@ -248,7 +248,7 @@ store_secret unlabelled kubeconfig "$KUBECONFIG_TEXT"
 store_secret labelled kubeconfig "$KUBECONFIG_TEXT" \
   '{"metadata": {"labels": {"sigs.k8s.io/multicluster-runtime-kubeconfig": "true", "team": "b"}}}'
 NAMESPACE=$NAMESPACE-other store_secret config kubeconfig "$KUBECONFIG_TEXT"
-wait_until 30 admin -n "$NAMESPACE-other" auth can-i get secrets -q \
+wait_until 120 admin -n "$NAMESPACE-other" auth can-i get secrets -q \
   --as "system:serviceaccount:$NAMESPACE:controller"
 
 rule "another namespace in the ClusterProfile is refused" another_namespace

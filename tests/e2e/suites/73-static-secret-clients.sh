@@ -89,7 +89,7 @@ store_secret kubeconfig kubeconfig "$(kubeconfig_json "$(token_user "$TOKEN")")"
 client_certificate "$SUITE_DIR/client" extendedKeyUsage=clientAuth
 admin -n "$NAMESPACE" create secret tls certificate --cert "$SUITE_DIR/client/client.crt" \
   --key "$SUITE_DIR/client/client.key" >/dev/null
-wait_until 30 admin -n "$NAMESPACE" auth can-i get secrets -q \
+wait_until 120 admin -n "$NAMESPACE" auth can-i get secrets -q \
   --as "system:serviceaccount:$NAMESPACE:controller"
 
 for client in kubectl-old python javascript; do

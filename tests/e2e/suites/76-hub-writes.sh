@@ -102,7 +102,7 @@ refusals_are_told() {
   admin -n "$other" patch quota none --subresource status --type merge \
     --patch '{"status": {"hard": {"secrets": "0"}, "used": {"secrets": "0"}}}' >/dev/null
   secret web >web.json
-  wait_until 30 is_over_quota "$other"
+  wait_until 120 is_over_quota "$other"
   probe_with web.json create "$other"
   expect_outcome refused 1 "exceeded quota: none"
   admin delete namespace "$other" --wait=false >/dev/null
@@ -163,13 +163,13 @@ failed_connections() { grep -c 'cannot connect' watch.debug || true; }
 a_watch_outlives_the_api_server() {
   profile one
   follow watch watch "$NAMESPACE"
-  wait_until 30 names_are '["one"]'
+  wait_until 120 names_are '["one"]'
   profile two
-  wait_until 30 names_are '["one", "two"]'
+  wait_until 120 names_are '["one", "two"]'
   stop_apiserver
-  wait_until 60 last_line watch '(.in_sync | not) and .error.code == 3 and .names == ["one", "two"]'
+  wait_until 120 last_line watch '(.in_sync | not) and .error.code == 3 and .names == ["one", "two"]'
   restart_apiserver
-  wait_until 60 names_are '["one", "two"]'
+  wait_until 120 names_are '["one", "two"]'
 
   # The probe is stopped while the API server restarts, a ClusterProfile is deleted, and etcd is compacted.
   # The probe sees no failed connection, so only the status 410 makes it list again.
@@ -187,7 +187,7 @@ a_watch_outlives_the_api_server() {
   stop_apiserver
   restart_apiserver
   kill -CONT "$FOLLOWER"
-  wait_until 60 names_are '["three", "two"]'
+  wait_until 120 names_are '["three", "two"]'
   end_follower
   expect_equal "failed connections" "$failures" "$(failed_connections)"
 }
@@ -203,21 +203,21 @@ a_lease_is_taken_over_and_given_back() {
   jq '. + {apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: {name: "sync"}}' <<<"$record" |
     admin -n "$NAMESPACE" create -f - >/dev/null
   follow lease lease "$NAMESPACE" sync ours
-  wait_until 30 last_line lease '(.held | not) and .holder == "client-go"'
+  wait_until 120 last_line lease '(.held | not) and .holder == "client-go"'
   admin -n "$NAMESPACE" patch lease sync --type merge \
     --patch '{"spec": {"renewTime": "2026-07-01T12:00:02.000000Z"}}' >/dev/null
-  wait_until 60 last_line lease '.held and .holder == "ours"'
+  wait_until 120 last_line lease '.held and .holder == "ours"'
   expect_equal "transitions" 5 "$(admin -n "$NAMESPACE" get lease sync -o jsonpath='{.spec.leaseTransitions}')"
   expect_equal "the duration" 15 \
     "$(admin -n "$NAMESPACE" get lease sync -o jsonpath='{.spec.leaseDurationSeconds}')"
   # Another process overwrites the Lease.
   admin -n "$NAMESPACE" patch lease sync --type merge --patch '{"spec": {"holderIdentity": "thief",
     "leaseDurationSeconds": 1}}' >/dev/null
-  wait_until 30 grep -q '"held":false.*"holder":"thief"' lease
-  wait_until 60 last_line lease '.held and .holder == "ours"'
+  wait_until 120 grep -q '"held":false.*"holder":"thief"' lease
+  wait_until 120 last_line lease '.held and .holder == "ours"'
   end_follower
   last_line lease '.held | not'
-  wait_until 10 lease_is sync '.spec.holderIdentity + "/" + (.spec.leaseDurationSeconds | tostring)' /1
+  wait_until 120 lease_is sync '.spec.holderIdentity + "/" + (.spec.leaseDurationSeconds | tostring)' /1
 }
 
 may_write() { # NAMESPACE
@@ -226,7 +226,7 @@ may_write() { # NAMESPACE
 }
 
 admin create -f "$E2E_DIR/manifests/clusterprofile-crd.yaml" >/dev/null
-admin wait --for condition=Established --timeout 60s crd/clusterprofiles.multicluster.x-k8s.io >/dev/null
+admin wait --for condition=Established --timeout 120s crd/clusterprofiles.multicluster.x-k8s.io >/dev/null
 use_namespace hub-writes
 create_account writer
 may_write "$NAMESPACE"

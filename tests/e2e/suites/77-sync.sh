@@ -49,14 +49,14 @@ the_deployment_writes_and_gives_its_lease_back() {
   store b
   deployed
   start "${DEPLOYED[@]}"
-  wait_until 60 is_there a-kubeconfig
-  wait_until 60 is_there b-kubeconfig
+  wait_until 120 is_there a-kubeconfig
+  wait_until 120 is_there b-kubeconfig
   value_of a-kubeconfig value >kubeconfig
   accepted_with kubeconfig
   unstore b
-  wait_until 60 is_gone b-kubeconfig
+  wait_until 120 is_gone b-kubeconfig
   admin -n "$TO" delete secret a-kubeconfig >/dev/null
-  wait_until 60 is_there a-kubeconfig
+  wait_until 120 is_there a-kubeconfig
   expect_equal "the holder" "$(hostname)" \
     "$(admin -n execcred-sync get lease execcred-sync -o json | jq -r '.spec.holderIdentity | sub("_.*"; "")')"
   end
@@ -70,18 +70,18 @@ two_take_turns() {
   deployed
   start "${DEPLOYED[@]}"
   local first=$RUN
-  wait_until 60 is_there a-kubeconfig
+  wait_until 120 is_there a-kubeconfig
   mkdir second
   cd second
   start "${DEPLOYED[@]}"
   cd ..
-  wait_until 30 grep -q serves second/log
+  wait_until 120 grep -q serves second/log
   local port
   port=$(sed -n 's/.*127\.0\.0\.1:\([0-9]*\).*/\1/p' second/log | head -1)
-  wait_until 30 curl -fsS "http://127.0.0.1:$port/readyz"
+  wait_until 120 curl -fsS "http://127.0.0.1:$port/readyz"
   kill -KILL "$first"
   admin -n "$TO" delete secret a-kubeconfig >/dev/null
-  wait_until 60 is_there a-kubeconfig
+  wait_until 120 is_there a-kubeconfig
   end
 }
 
@@ -93,13 +93,13 @@ a_rotation_is_followed() {
   echo 12 >"$SUITE_DIR/lifetime"
   start sync -m "$SUITE_DIR/mapping.json" --from-hub -n fleet --kubeconfig "$SUITE_DIR/sync.json" \
     --to-dir=out --to-secret=kubeconfig --secret-namespace="$TO"
-  wait_until 60 is_there a-kubeconfig
-  wait_until 60 test -e out/fleet/a/kubeconfig
+  wait_until 120 is_there a-kubeconfig
+  wait_until 120 test -e out/fleet/a/kubeconfig
   accepted_with out/fleet/a/kubeconfig
   before=$(value_of a-kubeconfig value)
   admin -n "$TO" annotate secret a-kubeconfig theirs=kept >/dev/null
   admin -n "$TO" label secret a-kubeconfig their-label=kept >/dev/null
-  wait_until 60 changed_from a-kubeconfig value "$before"
+  wait_until 120 changed_from a-kubeconfig value "$before"
   expect_equal "others' annotation" kept \
     "$(admin -n "$TO" get secret a-kubeconfig -o json | jq -r .metadata.annotations.theirs)"
   expect_equal "others' label" kept \
@@ -111,9 +111,9 @@ a_rotation_is_followed() {
   value_of a-kubeconfig value >kubeconfig
   accepted_with kubeconfig
   touch "$SUITE_DIR/fails"
-  wait_until 60 is_marked a-kubeconfig
+  wait_until 120 is_marked a-kubeconfig
   rm "$SUITE_DIR/fails"
-  wait_until 60 is_unmarked a-kubeconfig
+  wait_until 120 is_unmarked a-kubeconfig
   end
 }
 
@@ -225,14 +225,14 @@ a_namespace_may_go_and_come_back() {
   admin create namespace going >/dev/null
   start sync -m "$SUITE_DIR/mapping.json" --from-hub -n fleet --to-secret=token --secret-namespace=going \
     --kubeconfig "$E2E_CLUSTER/admin.kubeconfig"
-  wait_until 60 admin -n going get secret a-token
+  wait_until 120 admin -n going get secret a-token
   admin delete namespace going --wait=false >/dev/null
   admin -n going delete secret --all >/dev/null
-  wait_until 60 grep -q 'because it is being terminated.*cause=target-refused' log
+  wait_until 120 grep -q 'because it is being terminated.*cause=target-refused' log
   # Removes the namespace, because no controller runs here that would do it.
   admin get namespace going -o json | jq 'del(.spec.finalizers)' >finalized.json
   admin replace --raw /api/v1/namespaces/going/finalize -f finalized.json >/dev/null
-  wait_until 60 grep -q 'namespaces .*going.* not found.*cause=target-refused' log
+  wait_until 120 grep -q 'namespaces .*going.* not found.*cause=target-refused' log
   admin create namespace going >/dev/null
   wait_until 120 admin -n going get secret a-token
   end
@@ -247,9 +247,9 @@ a_quota_that_is_full_for_a_while() {
   store a
   deployed
   start "${DEPLOYED[@]}"
-  wait_until 60 grep -q 'exceeded quota.*target-refused' log
+  wait_until 120 grep -q 'exceeded quota.*target-refused' log
   admin -n "$TO" delete quota full >/dev/null
-  wait_until 60 is_there a-kubeconfig
+  wait_until 120 is_there a-kubeconfig
   end
 }
 
@@ -302,13 +302,13 @@ the_server_may_go_away_for_a_while() {
   store a
   deployed
   start "${DEPLOYED[@]}"
-  wait_until 60 is_there a-kubeconfig
+  wait_until 120 is_there a-kubeconfig
   kill -STOP "$API_SERVER"
   run curl -sS --noproxy '*' --max-time 3 --cacert "$CA_FILE" "$SERVER/readyz"
   kill -CONT "$API_SERVER"
   expect_status 28 # no answer in time
   store b
-  wait_until 60 is_there b-kubeconfig
+  wait_until 120 is_there b-kubeconfig
   end
 }
 
@@ -330,23 +330,23 @@ a_stolen_lease_ends_all_writing() {
   store a
   deployed
   start "${DEPLOYED[@]}"
-  wait_until 60 is_there a-kubeconfig
+  wait_until 120 is_there a-kubeconfig
   # Repeated, because a renewal of the holder may come between read and write.
-  wait_until 30 hand_lease_to thief 3600
-  wait_until 30 waits_for_holder thief
+  wait_until 120 hand_lease_to thief 3600
+  wait_until 120 waits_for_holder thief
   expect_equal "the holder" thief "$(lease_holder)"
   admin -n "$TO" delete secret a-kubeconfig >/dev/null
   store b
   # While these two follow each other, a process with the Lease would have written both Secrets.
   for other in second third; do
     hand_lease_to "$other" 3600
-    wait_until 30 waits_for_holder "$other"
+    wait_until 120 waits_for_holder "$other"
   done
   is_gone a-kubeconfig
   is_gone b-kubeconfig
   hand_lease_to "" 1
-  wait_until 60 is_there a-kubeconfig
-  wait_until 60 is_there b-kubeconfig
+  wait_until 120 is_there a-kubeconfig
+  wait_until 120 is_there b-kubeconfig
   has_holder
   end
 }
@@ -357,17 +357,17 @@ a_slow_etcd_is_weathered() {
   store a
   deployed
   start "${DEPLOYED[@]}"
-  wait_until 60 is_there a-kubeconfig
+  wait_until 120 is_there a-kubeconfig
   local i
   for i in 1 2 3; do
     kill -STOP "$ETCD"
     sleep "$((i * 5))" # the stall itself
     kill -CONT "$ETCD"
-    wait_until 60 store "slow-$i"
+    wait_until 120 store "slow-$i"
   done
   wait_until 120 is_there slow-1-kubeconfig
-  wait_until 60 is_there slow-2-kubeconfig
-  wait_until 60 is_there slow-3-kubeconfig
+  wait_until 120 is_there slow-2-kubeconfig
+  wait_until 120 is_there slow-3-kubeconfig
   is_there a-kubeconfig
   end
 }
@@ -379,10 +379,10 @@ the_server_may_restart() {
   store b
   deployed
   start "${DEPLOYED[@]}"
-  wait_until 60 is_there b-kubeconfig
+  wait_until 120 is_there b-kubeconfig
   local revision
   stop_apiserver
-  wait_until 60 grep -q '"level":"error"' log
+  wait_until 120 grep -q '"level":"error"' log
   restart_apiserver
   unstore b
   store c
@@ -390,7 +390,7 @@ the_server_may_restart() {
   curl -fsS --noproxy '*' "http://127.0.0.1:${PORTS[0]}/v3/kv/compaction" \
     -d "{\"revision\": \"$revision\", \"physical\": true}" >/dev/null
   wait_until 120 is_there c-kubeconfig
-  wait_until 60 is_gone b-kubeconfig
+  wait_until 120 is_gone b-kubeconfig
   is_there a-kubeconfig
   end
 }

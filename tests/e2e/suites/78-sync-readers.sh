@@ -60,14 +60,14 @@ secrets_are_read() {
     --to-secret=kubeconfig,argocd,cluster-api,token --secret-name='{name}-for-{format}' \
     --secret-namespace="$TO"
   for secret in a-for-kubeconfig a-for-argocd a-kubeconfig a-for-token; do
-    wait_until 60 is_there "$secret"
+    wait_until 120 is_there "$secret"
   done
   expect_equal "the type" cluster.x-k8s.io/secret "$(admin -n "$TO" get secret a-kubeconfig -o jsonpath='{.type}')"
   read_all
   before=("${IDS[@]}")
   token=$(value_of a-for-token token)
   for secret in a-for-kubeconfig/value a-for-argocd/config a-kubeconfig/value a-for-token/token; do
-    wait_until 60 changed_from "${secret%/*}" "${secret#*/}" "$(value_of "${secret%/*}" "${secret#*/}")"
+    wait_until 120 changed_from "${secret%/*}" "${secret#*/}" "$(value_of "${secret%/*}" "${secret#*/}")"
   done
   read_all
   for i in "${!before[@]}"; do
@@ -110,7 +110,7 @@ a_client_follows_the_token_file() {
   mkdir -m 700 out
   echo 40 >"$SUITE_DIR/lifetime"
   start sync -m "$SUITE_DIR/mapping.json" --from-hub -n fleet --kubeconfig "$SUITE_DIR/sync.json" --to-dir=out
-  wait_until 60 test -e out/fleet/a/kubeconfig
+  wait_until 120 test -e out/fleet/a/kubeconfig
   "$E2E_SYNCREADERS" token-file out/fleet/a/kubeconfig >seen
   expect_equal "the user" "$READER" "$(cut -d' ' -f1 seen)"
   end

@@ -240,15 +240,15 @@ a_revoked_token_recovers() {
   local before refused
   use_plugin "${CREDENTIALS[@]}" "${BASIC[@]}"
   before=$(oidc_provider_calls)
-  cpget -requests 0 -interval 200ms -timeout 150s -clusterprofile-provider-file mapping.json \
+  cpget -requests 0 -interval 200ms -timeout 400s -clusterprofile-provider-file mapping.json \
     -clusterprofile profile.json >answers 2>&1 &
-  wait_until 30 has_answer "ok op:$BASIC_CLIENT" 0 || unexpected "an answer: $(cat answers)"
+  wait_until 120 has_answer "ok op:$BASIC_CLIENT" 0 || unexpected "an answer: $(cat answers)"
   ISSUED_AFTER=$(date +%s) authentication_config oidc_provider >"$FEDERATION/new.json"
   mv "$FEDERATION/new.json" "$FEDERATION/authentication.json"
-  wait_until 60 has_answer "error Unauthorized" 0 ||
+  wait_until 120 has_answer "error Unauthorized" 0 ||
     unexpected "a refusal: $(sort answers | uniq -c)"
   refused=$(answers_so_far ok)
-  wait_until 40 has_answer ok "$refused" || unexpected "a recovery: $(sort answers | uniq -c)"
+  wait_until 120 has_answer ok "$refused" || unexpected "a recovery: $(sort answers | uniq -c)"
   expect_equal "the provider's calls" $((before + 2)) "$(oidc_provider_calls)"
 }
 

@@ -125,7 +125,7 @@ the_profile_narrows_the_audience() {
 use_namespace oidc-pass-through
 for account in reader other controller; do create_account "$account"; done
 store_permissions
-wait_until 30 admin -n "$NAMESPACE" auth can-i create serviceaccounts/reader -q \
+wait_until 120 admin -n "$NAMESPACE" auth can-i create serviceaccounts/reader -q \
   --subresource=token --as "$(user_of controller)"
 
 check "a projected token" a_projected_token

@@ -23,7 +23,7 @@ the_examples_role_is_the_controllers() {
   kubectl_by_example
   admin apply -f "$SPIFFE_EXAMPLES/jwt/rbac.yaml" >/dev/null
   # The authorizer reads a binding a moment after it was stored.
-  wait_until 30 kubectl --kubeconfig config --context fleet/spoke-1 get pods --all-namespaces
+  wait_until 120 kubectl --kubeconfig config --context fleet/spoke-1 get pods --all-namespaces
   run kubectl --kubeconfig config --context fleet/spoke-1 get secrets --all-namespaces
   expect_failure
   expect_in stderr "User \"$CONTROLLER\" cannot list"
@@ -185,7 +185,7 @@ entry green double -hint green-hint
 spire_agent_start
 spiffe_cluster
 admin create -f "$E2E_DIR/manifests/clusterprofile-crd.yaml" >/dev/null
-admin wait --for condition=Established --timeout 60s crd/clusterprofiles.multicluster.x-k8s.io \
+admin wait --for condition=Established --timeout 120s crd/clusterprofiles.multicluster.x-k8s.io \
   >/dev/null
 for namespace in fleet fleet-system; do admin create namespace "$namespace" >/dev/null; done
 use_namespace spiffe-jwt

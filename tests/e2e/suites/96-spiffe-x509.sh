@@ -78,7 +78,7 @@ a_renewed_one_is_given() {
   ask short --type=x509
   certificates
   first=$(openssl x509 -in leaf.pem -noout -serial)
-  wait_until 60 another_serial "$first" || unexpected "a new certificate"
+  wait_until 120 another_serial "$first" || unexpected "a new certificate"
   expect_json '.status.expirationTimestamp | fromdate > now' true
 }
 another_serial() {

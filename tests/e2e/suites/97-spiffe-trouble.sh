@@ -34,7 +34,7 @@ no_agent() { # TYPE
 a_socket_without_an_agent() {
   spire_up
   kill -KILL "$(pid_of agent)"
-  wait_until 20 dead agent
+  wait_until 120 dead agent
   [ -S "$SPIRE_SOCKET" ]
   before 1 controller "${JWT[@]}"
   expect_refused 3 "$SPIRE_SOCKET" refused
@@ -120,7 +120,7 @@ registering_helps_another_user() {
   expect_unregistered "$OTHER_USER" "$OTHER_USER"
   registered user -selector "unix:uid:$OTHER_USER"
   # The entry reaches the agent after a while.
-  wait_until 20 another_user_is_served
+  wait_until 120 another_user_is_served
   forget user
 }
 another_user_is_served() {
@@ -131,7 +131,7 @@ another_user_is_served() {
 registering_while_it_waits() {
   spire_up
   forget controller
-  wait_until 30 is_refused "${JWT[@]}"
+  wait_until 120 is_refused "${JWT[@]}"
   later "${JWT[@]}"
   entry controller controller -dns controller.example.org
   expect_later
@@ -182,7 +182,7 @@ calls() {
 expect_calls() { # STATUS
   local name
   for name in jwt x509; do
-    wait_until 60 has_later_call "$name" "$1" "$(($(wc -l <"$name.log") + 1))" ||
+    wait_until 120 has_later_call "$name" "$1" "$(($(wc -l <"$name.log") + 1))" ||
       unexpected "calls for $name that end with $1, not $(tail -n 3 "$name.log" | xargs)"
   done
 }
@@ -198,7 +198,7 @@ what_happens_to_spire() {
   spire_up
   expect_calls 0
   kill -KILL "$(pid_of agent)"
-  wait_until 20 dead agent
+  wait_until 120 dead agent
   expect_calls 3
   spire_up
   expect_calls 0

@@ -262,7 +262,7 @@ herd() {
     ) >"herd/$i.out" 2>"herd/$i.err" &
     pids+=("$!")
   done
-  wait_until 60 all_wait "$count"
+  wait_until 120 all_wait "$count"
   exec 9>gate
   for i in "${!pids[@]}"; do
     wait "${pids[i]}" || { failed=$((failed + 1)) && cat "herd/$i.err"; }
