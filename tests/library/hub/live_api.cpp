@@ -51,6 +51,18 @@ std::string chunk(const std::string& line) {
   return size + line + "\n\r\n";
 }
 
+// Adds one to a number for as long as it exists.
+class Counted {
+ public:
+  explicit Counted(std::atomic<std::size_t>& number) : number_(number) { ++number_; }
+  ~Counted() { --number_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<std::size_t>& number_;
+};
+
 }  // namespace
 
 std::string status_reply(int code, const std::string& reason, const std::string& message,
@@ -223,9 +235,7 @@ void LiveApi::serve(Stream& stream, const Received& request) {
     return;
   }
   if (parameter(request, "watch") == "true") {
-    ++watches_;
     watch(stream, request, *place, cuts);
-    --watches_;
     stream.cut();
     return;
   }
@@ -342,6 +352,8 @@ void LiveApi::watch(Stream& stream, const Received& request, const Place& place,
     return;
   }
   std::size_t lines = extra_lines_.size();
+  // Counted from here on: a line that is sent later reaches this watch.
+  const Counted counted(watches_);
   const bool is_metadata = wants_metadata(request);
   const auto end = std::chrono::steady_clock::now() +
                    std::chrono::seconds(std::stol(parameter(request, "timeoutSeconds")));
