@@ -23,6 +23,7 @@ REQUESTS=/apis/certificates.k8s.io/v1/certificatesigningrequests
 # bootstrap_rules USER...: applies the RBAC rules of config/bootstrap, for these bootstrap users.
 bootstrap_rules() {
   local example
+  have_namespace fleet
   for example in token-request csr; do
     admin apply -f "$EXECCRED_ROOT/config/bootstrap/$example/rbac.yaml"
   done

@@ -13,6 +13,9 @@ PLUGIN=$EXECCRED_BIN/execcred-token-file
 
 admin() { timeout 240 kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" "$@"; }
 
+# have_namespace NAME: creates it, unless another suite has created it.
+have_namespace() { admin create namespace "$1" >/dev/null 2>&1 || admin get namespace "$1" >/dev/null; }
+
 # use_namespace NAME: creates it. Its ServiceAccounts may only list namespaces.
 use_namespace() {
   NAMESPACE=$1

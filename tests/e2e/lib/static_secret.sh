@@ -147,7 +147,7 @@ apply_example() {
   [ ! -e rbac.yaml ] || manifests+=(rbac.yaml)
   [ "${#manifests[@]}" -gt 0 ] || return 0
   for namespace in $(objects "${manifests[@]}" | jq -r .metadata.namespace | sort -u); do
-    admin get namespace "$namespace" -o name >/dev/null 2>&1 || admin create namespace "$namespace"
+    have_namespace "$namespace"
   done
   for manifest in "${manifests[@]}"; do admin apply -f "$manifest"; done
   [ -e rbac.yaml ] || return 0

@@ -7,6 +7,15 @@
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
+# shellcheck source=tests/e2e/lib/cluster.sh
+. "$E2E_DIR/lib/cluster.sh"
+
+# A cluster of its own, because other examples have namespaces and roles of the same names.
+trap cluster_stop EXIT
+E2E_CLUSTER=$SUITE_DIR/cluster
+cluster_start "$E2E_CLUSTER"
+admin create -f "$E2E_DIR/manifests/clusterprofile-crd.yaml" >/dev/null
+admin wait --for condition=Established --timeout 120s crd/clusterprofiles.multicluster.x-k8s.io >/dev/null
 
 EXECCRED=$EXECCRED_BIN/execcred
 CONSUMERS=$EXECCRED_ROOT/config/consumers

@@ -64,7 +64,7 @@ an_unknown_identity_is_reported() {
 a_certificate_is_accepted() { # KEY_TYPE
   bootstrap_kubeconfig
   approver
-  accepted_as fleet-controller "${CERTIFICATE[@]}" --key-type="$1" --timeout=30s
+  accepted_as fleet-controller "${CERTIFICATE[@]}" --key-type="$1" --timeout=60s
   run kubectl --kubeconfig config auth whoami -o json
   expect_json '.status.userInfo.groups | index("fleet") != null' true
 }
@@ -72,7 +72,7 @@ a_certificate_is_accepted() { # KEY_TYPE
 a_pending_request_is_resumed() {
   local name
   bootstrap_kubeconfig
-  ask "${CERTIFICATE[@]}" --timeout=2s
+  ask "${CERTIFICATE[@]}" --timeout=5s
   expect_refused_by_bootstrap 3 "is pending: nobody has approved it yet"
   name=$(sed -n 's/^  hint: kubectl certificate approve \([^;]*\);.*/\1/p' stderr)
   request_of "$name"
@@ -89,7 +89,7 @@ a_pending_request_is_resumed() {
 a_denied_request_has_its_reason() {
   local name
   bootstrap_kubeconfig
-  ask "${CERTIFICATE[@]}" --timeout=2s
+  ask "${CERTIFICATE[@]}" --timeout=5s
   expect_status 3
   name=$(sed -n 's/^  hint: kubectl certificate approve \([^;]*\);.*/\1/p' stderr)
   admin certificate deny "$name" >/dev/null
@@ -100,20 +100,20 @@ a_denied_request_has_its_reason() {
 a_denial_ends_the_wait() {
   bootstrap_kubeconfig
   in_the_background deny_all
-  ask "${CERTIFICATE[@]}" --timeout=30s
+  ask "${CERTIFICATE[@]}" --timeout=60s
   expect_refused_by_bootstrap 1 "was denied: KubectlDeny"
 }
 
 a_deleted_request_is_made_again() {
   local name key
   bootstrap_kubeconfig
-  ask "${CERTIFICATE[@]}" --timeout=2s
+  ask "${CERTIFICATE[@]}" --timeout=5s
   name=$(sed -n 's/^  hint: kubectl certificate approve \([^;]*\);.*/\1/p' stderr)
   request_of "$name"
   key=$(openssl req -in request.csr -noout -pubkey)
   admin delete csr "$name" >/dev/null
   approver
-  ask "${CERTIFICATE[@]}" --timeout=30s
+  ask "${CERTIFICATE[@]}" --timeout=60s
   expect_success
   jq -r .status.clientCertificateData stdout >made.crt
   expect_equal "the key" "$key" "$(openssl x509 -in made.crt -noout -pubkey)"
@@ -124,14 +124,14 @@ an_approver_may_die() {
   approver
   kill "$!"
   wait "$!" || true
-  ask "${CERTIFICATE[@]}" --timeout=2s
+  ask "${CERTIFICATE[@]}" --timeout=5s
   expect_refused_by_bootstrap 3 "is pending: nobody has approved it yet"
   in_the_background approve_one
   wait "$!"
-  ask "${CERTIFICATE[@]}" --timeout=2s
+  ask "${CERTIFICATE[@]}" --timeout=5s
   expect_refused_by_bootstrap 3 "is approved, and its signer has issued no certificate yet"
   approver
-  ask "${CERTIFICATE[@]}" --timeout=30s
+  ask "${CERTIFICATE[@]}" --timeout=60s
   expect_success
   jq -r .status.clientCertificateData stdout >made.crt
   expect_equal "the key of the one request" "$(openssl req -in approver/request.csr -noout -pubkey)" \
@@ -141,7 +141,7 @@ an_approver_may_die() {
 another_certificate_is_refused() { # TEXT OPTION...
   bootstrap_kubeconfig
   approver "${@:2}"
-  ask "${CERTIFICATE[@]}" --timeout=30s
+  ask "${CERTIFICATE[@]}" --timeout=60s
   expect_refused_by_bootstrap 1 "$1"
 }
 
@@ -203,13 +203,13 @@ become_eks() {
 
 becomes_a_token() { # KIND
   "become_$1"
-  accepted_as "$ACCOUNT" "${TOKEN[@]}" --timeout=30s
+  accepted_as "$ACCOUNT" "${TOKEN[@]}" --timeout=60s
 }
 
 becomes_a_certificate() { # KIND
   "become_$1"
   approver
-  accepted_as fleet-controller "${CERTIFICATE[@]}" --timeout=30s
+  accepted_as fleet-controller "${CERTIFICATE[@]}" --timeout=60s
   expect_equal "the requester" "$BOOTSTRAPPER" "$(jq -r .spec.username approver/request.json)"
 }
 
