@@ -97,8 +97,7 @@ cluster_start() {
     echo "https://127.0.0.1:${PORTS[2]}" >"$dir/server"
     start_etcd "$dir"
     start_apiserver "$dir" "${@:2}"
-    wait_until 120 cluster_is_ready_or_dead "$dir" || true
-    if cluster_is_ready "$dir" >/dev/null 2>&1; then
+    if wait_until 120 cluster_is_ready_or_dead "$dir" && cluster_is_ready "$dir" >/dev/null 2>&1; then
       admin_kubeconfig "$dir" >"$dir/admin.kubeconfig"
       return
     fi

@@ -71,8 +71,7 @@ answers() { curl -fsS --noproxy '*' --max-time 2 --cacert "$FEDERATION_CA" -o /d
 started() {
   local name=$1 pid=${CLUSTER_PIDS[-1]}
   shift
-  wait_until "${STARTUP:-120}" ready_or_dead "$pid" "$@" || true
-  "$@" >/dev/null 2>&1 && return
+  wait_until "${STARTUP:-120}" ready_or_dead "$pid" "$@" && "$@" >/dev/null 2>&1 && return
   tail -n 15 "$FEDERATION/log/$name" >&2
   return 1
 }

@@ -138,8 +138,7 @@ dead() { ! alive "$1"; }
 
 # ready NAME COMMAND...: waits until the command succeeds or the process NAME has ended.
 ready() {
-  wait_until 120 true_or_dead "$@" || true
-  "${@:2}" >/dev/null 2>&1
+  wait_until 120 true_or_dead "$@" && "${@:2}" >/dev/null 2>&1
 }
 true_or_dead() { "${@:2}" || dead "$1"; }
 
