@@ -33,22 +33,32 @@ make_debian_base() {
   touch "$DEBIAN_BASE.complete"
 }
 
-# make_debian DIR: mounts a new Debian at DIR/root; remove_debian removes it. It shares this machine's
-# kernel, network and apt settings.
+# make_debian DIR [plain]: mounts a new Debian at DIR/root; remove_debian removes it. It shares this
+# machine's kernel, network and apt settings. With "plain", its root is a folder and no mount point.
 make_debian() {
   local root=$1/root
   debian_base
-  mkdir -p "$root" "$1/upper" "$1/work"
-  as_root mount -t overlay -o "lowerdir=$DEBIAN_BASE,upperdir=$1/upper,workdir=$1/work" \
-    execcred-debian "$root" 2>/dev/null || {
+  mkdir -p "$root"
+  if [ "${2:-}" = plain ]; then
     as_root cp -a "$DEBIAN_BASE/." "$root/"
-    as_root mount --bind "$root" "$root"
-  }
+  else
+    mount_debian "$1"
+  fi
   as_root mount -t proc proc "$root/proc"
   as_root mount --rbind /dev "$root/dev"
   as_root mount --make-rslave "$root/dev"
   copy_network_settings "$root"
   in_debian "$root" apt-get update -qq
+}
+
+mount_debian() {
+  local root=$1/root
+  mkdir -p "$1/upper" "$1/work"
+  as_root mount -t overlay -o "lowerdir=$DEBIAN_BASE,upperdir=$1/upper,workdir=$1/work" \
+    execcred-debian "$root" 2>/dev/null || {
+    as_root cp -a "$DEBIAN_BASE/." "$root/"
+    as_root mount --bind "$root" "$root"
+  }
 }
 
 # Copies only apt's sources and proxies, and no other setting.
@@ -67,20 +77,39 @@ copy_network_settings() {
 # in_debian ROOT COMMAND...: runs it there as root. Of this machine's variables it gets only the
 # proxies.
 in_debian() {
-  local root=$1 name settings=()
-  shift
+  local name settings=()
   for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
     [ -z "${!name:-}" ] || settings+=("$name=${!name}")
   done
   as_root env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=dumb \
-    DEBIAN_FRONTEND=noninteractive "${settings[@]}" /usr/sbin/chroot "$root" "$@"
+    DEBIAN_FRONTEND=noninteractive "${settings[@]}" "${CONFINED[@]}" /usr/sbin/chroot "$@"
+}
+CONFINED=()
+
+# in_container ROOT COMMAND...: as in_debian, with what an ordinary container has: no CAP_SYS_ADMIN and no
+# CAP_SYS_PTRACE, a /dev/shm of 64 MB, and no network but an IPv4 loopback.
+in_container() {
+  # shellcheck disable=SC2016
+  local CONFINED=(unshare --net --mount bash -euc '
+    mount -t tmpfs -o size=64m,mode=1777 shm "$1/dev/shm"
+    echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6
+    python3 -c "
+import fcntl, socket, struct
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
+fcntl.ioctl(socket.socket(), SIOCSIFFLAGS, struct.pack(\"16sh22x\", b\"lo\", IFF_UP))"
+    shift
+    exec setpriv --bounding-set=-sys_admin,-sys_ptrace "$@"' confine "$1")
+  in_debian "$@"
 }
 
 # remove_debian DIR: removes everything in it, including mounts that were added later. A process that
 # still runs there keeps its files until it ends.
 remove_debian() {
   [ -d "$1/root" ] || return 0
-  ! mountpoint -q "$1/root" || as_root umount -R "$1/root" 2>/dev/null ||
-    as_root umount -R -l "$1/root"
+  local mounted
+  for mounted in "$1/root" "$1"/root/*; do
+    ! mountpoint -q "$mounted" || as_root umount -R "$mounted" 2>/dev/null ||
+      as_root umount -R -l "$mounted"
+  done
   as_root rm -rf --one-file-system "$1"
 }

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# The parts of .ci/run and scripts/nightly: each is a command with a time limit and a log, and a suite
+# adds the numbers of its closing line. Sourced, after common.sh.
+
+PARTS_PASSED=0 PARTS_FAILED=0 PARTS_SKIPPED=0
+PARTS_BAD=() PARTS_TIMES=()
+declare -A PARTS_RUNNING=() PARTS_STARTED=()
+
+# begin_parts DIR: keeps the logs there.
+begin_parts() {
+  PARTS_LOGS=$1
+  rm -rf "$PARTS_LOGS"
+  mkdir -p "$PARTS_LOGS"
+  trap 'kill "${PARTS_RUNNING[@]}" 2>/dev/null || true' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+}
+
+# start NAME SECONDS COMMAND...: runs it in the background, and stops it at the time limit.
+start() {
+  local name=$1 limit=$2
+  shift 2
+  echo "running: ${*#"$EXECCRED_ROOT/"}"
+  PARTS_STARTED[$name]=$SECONDS
+  timeout --kill-after=10 "$limit" "$@" >"$PARTS_LOGS/$name.log" 2>&1 &
+  PARTS_RUNNING[$name]=$!
+}
+
+# finish NAME: waits for a part, and prints its output and result. Sets PART_STATUS to its exit code.
+finish() {
+  local name=$1 seconds
+  PART_STATUS=0
+  wait "${PARTS_RUNNING[$name]}" || PART_STATUS=$?
+  unset "PARTS_RUNNING[$name]"
+  seconds=$((SECONDS - PARTS_STARTED[$name]))
+  printf '\n======== %s\n' "$name"
+  cat "$PARTS_LOGS/$name.log"
+  [ "$PART_STATUS" -ne 124 ] || echo "stopped at the time limit"
+  PARTS_TIMES+=("$seconds $name")
+  printf '======== %s: exit code %d after %d s\n\n' "$name" "$PART_STATUS" "$seconds"
+}
+
+# count NAME: waits for a suite and adds the numbers of its closing line. A suite without that line counts
+# as one failure, and so does one with an exit code other than 0 and no failed check.
+count() {
+  local name=$1 here=1 line
+  local pattern='^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$'
+  finish "$name"
+  line=$(grep -E "$pattern" "$PARTS_LOGS/$name.log" | tail -n 1) || true
+  if [[ $line =~ $pattern ]]; then
+    PARTS_PASSED=$((PARTS_PASSED + BASH_REMATCH[1]))
+    PARTS_SKIPPED=$((PARTS_SKIPPED + ${BASH_REMATCH[4]:-0}))
+    here=${BASH_REMATCH[2]}
+    [ "$PART_STATUS" -eq 0 ] || [ "$here" -gt 0 ] || here=1
+  fi
+  PARTS_FAILED=$((PARTS_FAILED + here))
+  [ "$here" -eq 0 ] || PARTS_BAD+=("$name")
+}
+
+# end_parts [KEPT]: prints the seconds of each part, longest first, and the closing line. Names a part that
+# took a tenth longer, and more than ten seconds longer, than in the file KEPT. Fails if a check failed.
+end_parts() {
+  echo "seconds of each part, longest first ($SECONDS in all):"
+  printf '%s\n' "${PARTS_TIMES[@]}" | sort -rn | awk -v kept="${1:-/dev/null}" '
+    BEGIN { while ((getline line < kept) > 0) { split(line, field, " "); before[field[2]] = field[1] } }
+    {
+      grown = $2 in before && $1 > before[$2] * 1.1 && $1 > before[$2] + 10
+      printf "%6d  %s%s\n", $1, $2, grown ? "  (longer than the " before[$2] " s that are recorded)" : ""
+    }'
+  [ "${#PARTS_BAD[@]}" -eq 0 ] ||
+    echo "failed: ${PARTS_BAD[*]} (logs in ${PARTS_LOGS#"$EXECCRED_ROOT/"}/)"
+  printf '%d passed, %d failed' "$PARTS_PASSED" "$PARTS_FAILED"
+  [ "$PARTS_SKIPPED" -eq 0 ] || printf ', %d skipped' "$PARTS_SKIPPED"
+  echo
+  [ "$PARTS_FAILED" -eq 0 ]
+}
