@@ -2,6 +2,7 @@
 // A thousand ClusterProfiles that are renamed and swap their servers while `execcred sync` runs: no
 // folder and no Secret ever holds a credential of a cluster that is not its own.
 #include "hub_run.hpp"
+#include "support/seed.hpp"
 
 #include <doctest/doctest.h>
 #include <execcred/base/encoding.hpp>
@@ -177,9 +178,7 @@ class Inventory {
 TEST_SUITE_BEGIN("sync");
 
 TEST_CASE("sync: a thousand clusters renamed and swapped never get another's credential") {
-  const auto seed = std::random_device()();
-  CAPTURE(seed);
-  std::mt19937 random(seed);
+  std::mt19937 random(execcred::test::seed());
   Book book;
   LiveApi api;
   Inventory inventory(api, book);

@@ -2,6 +2,7 @@
 // `execcred sync` killed at random moments, and started again each time: its files and Secrets are
 // complete, nothing foreign is changed, and the last run removes the leftovers of the others.
 #include "hub_run.hpp"
+#include "support/seed.hpp"
 
 #include <doctest/doctest.h>
 
@@ -243,9 +244,7 @@ class KilledRun {
 TEST_SUITE_BEGIN("sync");
 
 TEST_CASE("sync: killed at two hundred moments, it leaves complete credentials, and no leftovers") {
-  const auto seed = std::random_device()();
-  CAPTURE(seed);
-  std::mt19937 random(seed);
+  std::mt19937 random(execcred::test::seed());
   Scene scene;
   // A complete run. It ends with 1, because it reports the foreign targets.
   const auto settle = [&] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The expiration time that execcred reports for a credential.
 #include "expect.hpp"
+#include "support/seed.hpp"
 
 #include <doctest/doctest.h>
 #include <execcred/base/rfc3339.hpp>
@@ -79,7 +80,7 @@ TEST_CASE("claimed_expiration: an expired credential is an error that says when 
 }
 
 TEST_CASE("claimed_expiration: the rules hold for any now, end and max-age") {
-  std::mt19937_64 random(20260701);
+  std::mt19937_64 random(test::seed());
   const auto any = [&random](Duration low, Duration high) {
     return Duration(std::uniform_int_distribution<std::int64_t>(low.count(), high.count())(random));
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares execcred's parser with simdjson, on valid texts with random changes.
 #include "support/json_judge.hpp"
+#include "support/seed.hpp"
 
 #include <doctest/doctest.h>
 #include <execcred/json/json.hpp>
@@ -54,7 +55,7 @@ std::string mutate(std::string text, std::mt19937& random) {
 
 TEST_CASE("parse: agrees with simdjson on 200,000 altered texts, and on the values of valid ones") {
   test::JsonJudge judge;
-  std::mt19937 random(20260701);
+  std::mt19937 random(test::seed());
   std::size_t accepted = 0;
   for (int i = 0; i < 200'000; ++i) {
     const std::string text =

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "support/seed.hpp"
+
 #include <execcred/base/text.hpp>
 #include <text_diff.hpp>
 
@@ -52,7 +54,7 @@ TEST_CASE("unified_diff: writes the format of diff -u") {
 }
 
 TEST_CASE("unified_diff: applying the difference to the old text gives the new text") {
-  std::mt19937 random(1);
+  std::mt19937 random(test::seed());
   for (int i = 0; i < 500; ++i) {
     const std::string before = lines(random, random() % 30);
     const std::string after = lines(random, random() % 30);
