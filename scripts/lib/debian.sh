@@ -102,14 +102,17 @@ fcntl.ioctl(socket.socket(), SIOCSIFFLAGS, struct.pack(\"16sh22x\", b\"lo\", IFF
   in_debian "$@"
 }
 
+# mounts_in DIR: prints what is mounted in it, the deepest first.
+mounts_in() { awk -v dir="$1/" 'index($5, dir) == 1 { print $5 }' /proc/self/mountinfo | sort -r; }
+
 # remove_debian DIR: removes everything in it, including mounts that were added later. A process that
-# still runs there keeps its files until it ends.
+# still runs there keeps its files until it ends. Nothing is removed while something is mounted: the
+# folders of this machine that are mounted there would be emptied too.
 remove_debian() {
-  [ -d "$1/root" ] || return 0
   local mounted
-  for mounted in "$1/root" "$1"/root/*; do
-    ! mountpoint -q "$mounted" || as_root umount -R "$mounted" 2>/dev/null ||
-      as_root umount -R -l "$mounted"
+  for mounted in $(mounts_in "$1"); do
+    as_root umount "$mounted" 2>/dev/null || as_root umount -l "$mounted" || true
   done
+  [ -z "$(mounts_in "$1")" ] || fail "cannot unmount all of '$1'"
   as_root rm -rf --one-file-system "$1"
 }
