@@ -8,7 +8,6 @@
 #include <openssl/ec.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
-#include <cstring>
 
 namespace execcred::test {
 namespace {
@@ -36,6 +35,13 @@ constexpr std::string_view kEcSec1 =
     "MDECAQEEII6bEJ5xkJi/mASH3x9dd+nLKWBuvtImO19XwhPfhPSyoAoGCCqGSM49AwEH";
 constexpr std::string_view kEd25519Pkcs8 =
     "MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g";
+
+// An EC key, encrypted with the password "secret".
+constexpr std::string_view kEncryptedPkcs8 =
+    "MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAhr9kgrlX4+eQICCAAwDAYIKoZIhvcNAgkFADAdBglg"
+    "hkgBZQMEASoEEAS36ajZKfLQGjNh5CI1GCEEgZA2gjOsQzQ28evbng02QCGe/3gzgHj2uuY7Qw/Y74aRbOOvUrZ8"
+    "67hvyrqhyZkEJwZJp1Eb4SqNfeGjz6R9EypBcvVBkKRzS6sLVImoXIQW0U95cbVixldS1PEvvyyWtrULI6catoTo"
+    "eLNoRblRx2MDWJWYQ7We3mmn/hNhy7rx+uL69KKIoEeTdi7hH7Tye2w=";
 
 using ContextPtr = std::unique_ptr<EVP_MD_CTX, OpensslDeleter<EVP_MD_CTX_free>>;
 using EcdsaPtr = std::unique_ptr<ECDSA_SIG, OpensslDeleter<ECDSA_SIG_free>>;
@@ -71,16 +77,15 @@ std::string der_of(std::string_view joined) {
 SecretString rfc7515_rsa_key() { return to_pem("RSA PRIVATE KEY", kRsaPkcs1); }
 SecretString rfc7515_ec_key() { return to_pem("EC PRIVATE KEY", kEcSec1); }
 SecretString rfc8037_key() { return to_pem("PRIVATE KEY", kEd25519Pkcs8); }
+SecretString encrypted_key() { return to_pem("ENCRYPTED PRIVATE KEY", kEncryptedPkcs8); }
 
 KeyPtr new_rsa_key(unsigned bits) { return KeyPtr(EVP_RSA_gen(bits)); }
 KeyPtr new_ec_key(const char* curve) { return KeyPtr(EVP_EC_gen(curve)); }
 KeyPtr new_ed25519_key() { return KeyPtr(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519")); }
 
-SecretString pkcs8_pem(const KeyPtr& key, const char* password) {
-  const EVP_CIPHER* const cipher = password == nullptr ? nullptr : EVP_aes_128_cbc();
-  const int size = password == nullptr ? 0 : static_cast<int>(std::strlen(password));
+SecretString pkcs8_pem(const KeyPtr& key) {
   return SecretString(written_by([&](BIO* out) {
-    return PEM_write_bio_PKCS8PrivateKey(out, key.get(), cipher, password, size, nullptr, nullptr);
+    return PEM_write_bio_PKCS8PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
   }));
 }
 

@@ -15,12 +15,14 @@ namespace execcred::test {
 SecretString rfc7515_rsa_key();
 SecretString rfc7515_ec_key();
 SecretString rfc8037_key();
+// Encrypted PKCS#8.
+SecretString encrypted_key();
 
 KeyPtr new_rsa_key(unsigned bits);
 KeyPtr new_ec_key(const char* curve);
 KeyPtr new_ed25519_key();
 
-SecretString pkcs8_pem(const KeyPtr& key, const char* password = nullptr);
+SecretString pkcs8_pem(const KeyPtr& key);
 KeyPtr parse_key(const SecretString& pem);
 
 // Whether the key has signed the compact JWS, as verified by OpenSSL.

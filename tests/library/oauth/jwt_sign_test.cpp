@@ -133,10 +133,9 @@ TEST_CASE("jwt_sign: an algorithm that does not fit the key is refused, with a h
 }
 
 TEST_CASE("jwt_sign: keys that cannot sign are refused, and none is shown") {
-  const KeyPtr key = new_ec_key("P-256");
-  check_fails(SigningKey::read(pkcs8_pem(key, "secret")), Kind::no_credential,
+  check_fails(SigningKey::read(encrypted_key()), Kind::no_credential,
               "the private key is encrypted");
-  check_fails(SigningKey::read(pkcs8_pem(key, "secret")), Kind::no_credential,
+  check_fails(SigningKey::read(encrypted_key()), Kind::no_credential,
               "decrypt it with openssl pkey");
   check_fails(SigningKey::read(SecretString("-----BEGIN RSA PRIVATE KEY-----\n"
                                             "Proc-Type: 4,ENCRYPTED\n"

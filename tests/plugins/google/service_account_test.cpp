@@ -113,7 +113,7 @@ TEST_CASE("service_account: a key that is invalid, not RSA, weak, encrypted or c
   for (const Case& c :
        {Case{member(rfc7515_ec_key()), 2, "an EC key"}, Case{member(rfc8037_key()), 2, "Edwards"},
         Case{member(pkcs8_pem(new_rsa_key(1024))), 1, "it has 1024 bits"},
-        Case{member(pkcs8_pem(new_rsa_key(2048), "password")), 1, "is encrypted"},
+        Case{member(encrypted_key()), 1, "is encrypted"},
         Case{text("not a key"), 1, "neither PKCS#8 nor SEC 1"},
         Case{text(whole.substr(0, 900)), 1, "PEM without the END line"},
         Case{text("  "), 2, "private_key is empty"},

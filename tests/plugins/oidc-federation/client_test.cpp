@@ -157,8 +157,7 @@ TEST_CASE("private_key_jwt: an unusable key or algorithm is an error, and nothin
   const std::string rsa = key_file(fed, new_rsa_key(2048));
   const std::string weak =
       fed.sandbox.write("weak.pem", pkcs8_pem(new_rsa_key(1024)).reveal(), 0600);
-  const std::string locked =
-      fed.sandbox.write("locked.pem", pkcs8_pem(new_rsa_key(2048), "password").reveal(), 0600);
+  const std::string locked = fed.sandbox.write("locked.pem", encrypted_key().reveal(), 0600);
   struct Case {
     std::string path, algorithm;
     int exit_code;
