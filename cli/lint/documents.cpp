@@ -8,6 +8,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/kube/cluster_profile.hpp>
+#include <execcred/kube/kubeconfig_rules.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/yaml/documents.hpp>
 
@@ -37,11 +38,8 @@ Kind kind_of(const Value& document) {
   if (kind == "List" || kind == "ClusterProfileList") return Kind::list;
   if (kind == "ConfigMap") return Kind::config_map;
   if (kind == "Configuration" && version.starts_with("config.kueue.x-k8s.io/")) return Kind::kueue;
-  if (kind == "Config" && version == "v1") return Kind::kubeconfig;
+  if (is_kubeconfig(document)) return Kind::kubeconfig;
   if (!kind.empty()) return Kind::unknown;
-  if (document.find("clusters") != nullptr && document.find("users") != nullptr) {
-    return Kind::kubeconfig;
-  }
   return has_folded(document, "providers") ? Kind::mapping : Kind::unknown;
 }
 

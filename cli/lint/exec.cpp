@@ -9,6 +9,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/exec/template.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/kube/kubeconfig_rules.hpp>
 
 #include <algorithm>
 #include <array>
@@ -278,7 +279,9 @@ void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& p
 ExecConfig inspect_exec(const Scope& outer, const ObjectReader& exec, Consumer consumer) {
   const Scope scope = outer.as(rule::kExec);
   ExecInspection inspection = inspect_exec_config(exec, CommandRule::any);
-  for (const Error& problem : inspection.problems) {
+  const bool is_kubeconfig = consumer == Consumer::kubeconfig;
+  for (const Error& problem :
+       is_kubeconfig ? kubeconfig_exec_problems(exec) : inspection.problems) {
     scope.add(Severity::error, problem, exec.path(),
               "see the Kubernetes documentation of exec plugins");
   }

@@ -8,6 +8,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/kube/kubeconfig_rules.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -31,35 +32,32 @@ struct Names {
 
 using CheckEntry = std::function<void(const ObjectReader& object, const std::string& name)>;
 
-// Checks each {name, FIELD} of a list. `check` gets the object of FIELD, and the name.
-void for_each_named(const Scope& scope, const ObjectReader& document, std::string_view list,
-                    std::string_view field, const CheckEntry& check) {
-  const json::Value* value = document.find(list);
-  if (value == nullptr) return;
-  if (value->array() == nullptr) {
-    scope.error(list, "must be an array, not " + std::string(value->kind()), kFormat);
-    return;
+// Reports why clients cannot load the file. Returns the objects that contain such a field:
+// "users[2].user".
+std::set<std::string> check_types(const Scope& scope, const ObjectReader& document) {
+  std::set<std::string> objects;
+  for (const Error& problem : kubeconfig_load_problems(document.value())) {
+    scope.add(Severity::error, problem, {}, kFormat);
+    const std::string path = problem.message.substr(0, problem.message.find(' '));
+    const std::size_t entry = path.find('.');
+    if (entry != std::string::npos) objects.insert(path.substr(0, path.find('.', entry + 1)));
   }
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < value->array()->size(); ++i) {
-    const std::string path = std::string(list) + step(i);
-    const Result<ObjectReader> entry = ObjectReader::open((*value->array())[i], path);
-    if (!entry) {
-      scope.add(Severity::error, entry.error(), path, kFormat);
-      continue;
-    }
-    const Result<std::string> name = entry->required_string("name");
-    if (!name) scope.add(Severity::error, name.error(), path, kFormat);
-    if (name && !names.insert(*name).second) {
-      scope.error(path + ".name", "is " + in_quotes(*name) + ", like that of an entry before it",
-                  "keep one: clients differ in the one that they use");
-    }
-    const Result<ObjectReader> object = entry->required_object(field);
-    if (object) {
-      check(*object, name ? *name : std::string());
-    } else {
-      scope.add(Severity::error, object.error(), path, kFormat);
-    }
+  return objects;
+}
+
+// Calls `check` for the object of FIELD and the name of each {name, FIELD} in a list.
+void for_each_named(const ObjectReader& document, std::string_view list, std::string_view field,
+                    const CheckEntry& check) {
+  const json::Value* values = document.find(list);
+  if (values == nullptr || values->array() == nullptr) return;
+  const json::Value nothing((json::Object()));
+  for (std::size_t i = 0; i < values->array()->size(); ++i) {
+    const json::Value& entry = (*values->array())[i];
+    const json::Value* body = entry.find(field);
+    if (body != nullptr && body->is_null()) body = nullptr;
+    const std::string path = join_path(std::string(list) + step(i), field);
+    const Result<ObjectReader> object = ObjectReader::open(body == nullptr ? nothing : *body, path);
+    if (object) check(*object, json::text_or_empty(entry, "name"));
   }
 }
 
@@ -68,29 +66,24 @@ bool is_plain_http(const ObjectReader& cluster) {
   return server && *server && ascii_lower(**server).starts_with("http://");
 }
 
-void check_exec_user(const Scope& scope, const ObjectReader& exec) {
-  check_exec_fields(scope, exec, false);
-  inspect_exec(scope, exec, Consumer::kubeconfig);
-  const json::Value* version = exec.find("apiVersion");
-  const json::Value* mode = exec.find("interactiveMode");
-  const bool is_v1 = version != nullptr && version->string() != nullptr &&
-                     *version->string() == full_name(ApiVersion::v1);
-  const bool has_mode = mode != nullptr && (mode->string() == nullptr || !mode->string()->empty());
-  if (is_v1 && !has_mode) {
-    scope.error(exec.path_of("interactiveMode"), "is missing, which clients refuse with v1",
-                "set it to Never, or IfAvailable for a program that asks");
-  }
-}
-
 void check_user(const Scope& scope, const ObjectReader& user) {
-  const Result<std::optional<ObjectReader>> exec = user.optional_object("exec");
-  if (!exec) scope.add(Severity::error, exec.error(), user.path(), kFormat);
-  if (exec && *exec) check_exec_user(scope, **exec);
-  if (user.find("auth-provider") != nullptr) {
-    scope.warning(user.path_of("auth-provider"), "was removed from clients in Kubernetes 1.26",
-                  "use exec with a plugin");
+  for (const Error& problem : kubeconfig_user_problems(user.value(), user.path())) {
+    scope.add(Severity::error, problem, user.path());
   }
-  if (user.find("password") != nullptr) {
+  const Result<std::optional<ObjectReader>> exec = user.optional_object("exec");
+  if (exec && *exec) {
+    check_exec_fields(scope, **exec, false);
+    inspect_exec(scope, **exec, Consumer::kubeconfig);
+  }
+  const json::Value* const provider = user.find("auth-provider");
+  if (provider != nullptr) {
+    const bool is_oidc = json::text_or_empty(*provider, "name") == "oidc";
+    scope.add(is_oidc ? Severity::warning : Severity::error, user.path_of("auth-provider"),
+              is_oidc ? "is read by kubectl, and by few other clients"
+                      : "was removed from clients in Kubernetes 1.26",
+              "use exec with a plugin");
+  }
+  if (!json::text_or_empty(user.find("password")).empty()) {
     scope.warning(user.path_of("password"),
                   "is basic authentication, which servers no longer accept",
                   "use exec with a plugin");
@@ -102,13 +95,15 @@ void check_user(const Scope& scope, const ObjectReader& user) {
 std::optional<bool> check_reference(const Scope& scope, const ObjectReader& context,
                                     std::string_view field,
                                     const std::map<std::string, bool>& known) {
-  const Result<std::optional<std::string>> name = context.optional_string(field);
-  if (!name) scope.add(Severity::error, name.error(), context.path(), kFormat);
-  if (!name || !*name || (*name)->empty()) return std::nullopt;
-  const auto found = known.find(**name);
+  const std::string name = json::text_or_empty(context.find(field));
+  if (name.empty()) {
+    scope.error(context.path_of(field), "is missing", "name one of " + std::string(field) + "s");
+    return std::nullopt;
+  }
+  const auto found = known.find(name);
   if (found != known.end()) return found->second;
   scope.error(context.path_of(field),
-              "is " + in_quotes(**name) + ", which is not in " + std::string(field) + "s",
+              "is " + in_quotes(name) + ", which is not in " + std::string(field) + "s",
               "add it, or remove the context");
   return std::nullopt;
 }
@@ -116,9 +111,6 @@ std::optional<bool> check_reference(const Scope& scope, const ObjectReader& cont
 void check_context(const Scope& scope, const ObjectReader& context, const Names& names) {
   const std::optional<bool> is_http = check_reference(scope, context, "cluster", names.clusters);
   const std::optional<bool> has_plugin = check_reference(scope, context, "user", names.users);
-  if (context.find("cluster") == nullptr) {
-    scope.error(context.path_of("cluster"), "is missing", "name one of clusters");
-  }
   if (is_http.value_or(false) && has_plugin.value_or(false)) {
     scope.error(context.path(),
                 "joins a plugin with a plain http server, for which no client runs it",
@@ -127,13 +119,10 @@ void check_context(const Scope& scope, const ObjectReader& context, const Names&
 }
 
 void check_current_context(const Scope& scope, const ObjectReader& document, const Names& names) {
-  const Result<std::optional<std::string>> current = document.optional_string("current-context");
-  if (!current) {
-    scope.add(Severity::error, current.error(), {}, kFormat);
-  } else if (*current && !(*current)->empty() && names.contexts.count(**current) == 0) {
-    scope.error("current-context", "is " + in_quotes(**current) + ", which is not in contexts",
-                "choose one of them, or leave it empty");
-  }
+  const std::string current = json::text_or_empty(document.find("current-context"));
+  if (current.empty() || names.contexts.count(current) != 0) return;
+  scope.error("current-context", "is " + in_quotes(current) + ", which is not in contexts",
+              "choose one of them, or leave it empty");
 }
 
 bool runs_plugin_of_ours(const json::Value& user) {
@@ -158,22 +147,25 @@ ClusterOf owner_of(const ObjectReader& kubeconfig) {
 void check_kubeconfig(const Scope& scope, const ObjectReader& document) {
   Names names;
   const ClusterOf owner = owner_of(document);
-  for_each_named(scope, document, "clusters", "cluster",
+  const std::set<std::string> unloaded = check_types(scope, document);
+  const auto is_loaded = [&unloaded](const ObjectReader& object) {
+    return unloaded.count(object.path()) == 0;  // the others have their errors already
+  };
+  for_each_named(document, "clusters", "cluster",
                  [&](const ObjectReader& cluster, const std::string& name) {
                    names.clusters.emplace(name, is_plain_http(cluster));
-                   check_cluster(scope.as(rule::kCluster), cluster, owner);
+                   if (is_loaded(cluster)) check_cluster(scope.as(rule::kCluster), cluster, owner);
                    check_no_secrets(scope.as(rule::kSecret), cluster.value(), cluster.path(),
                                     Severity::warning);
                  });
-  for_each_named(scope, document, "users", "user",
-                 [&](const ObjectReader& user, const std::string& name) {
-                   names.users.emplace(name, user.find("exec") != nullptr);
-                   check_user(scope, user);
-                 });
-  for_each_named(scope, document, "contexts", "context",
+  for_each_named(document, "users", "user", [&](const ObjectReader& user, const std::string& name) {
+    names.users.emplace(name, user.find("exec") != nullptr);
+    if (is_loaded(user)) check_user(scope, user);
+  });
+  for_each_named(document, "contexts", "context",
                  [&](const ObjectReader& context, const std::string& name) {
                    names.contexts.insert(name);
-                   check_context(scope, context, names);
+                   if (is_loaded(context)) check_context(scope, context, names);
                  });
   check_current_context(scope, document, names);
 }

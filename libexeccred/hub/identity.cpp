@@ -6,6 +6,7 @@
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/hub/client.hpp>
+#include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/kubeconfig.hpp>
 #include <execcred/os/file.hpp>
 
@@ -34,7 +35,7 @@ Result<T> of_hub(Result<T> result, const std::string& origin) {
 
 Result<Kubeconfig> read_kubeconfig(const fs::path& path) {
   constexpr const char* kHint = "--kubeconfig, or KUBECONFIG, names the kubeconfig of the hub";
-  const SecretString text = TRY(read_secret_file(path, kMaxKubeconfig).hint(kHint));
+  const SecretString text = TRY(read_secret_file(path, kMaxInventory).hint(kHint));
   Kubeconfig config = TRY(Kubeconfig::parse(text.reveal(), Kubeconfig::Source::hub).hint(kHint));
   std::error_code problem;
   const fs::path absolute = fs::absolute(path, problem);
@@ -81,7 +82,7 @@ Error not_alone(const std::string& user, const std::string& what) {
 }
 
 Status check_user(const KubeconfigUser& user) {
-  if (user.has_exec) {
+  if (user.has_exec()) {
     return not_alone(user.name, "an exec section, which would start another plugin");
   }
   if (!user.auth_provider.empty()) return not_alone(user.name, "an auth-provider section");
@@ -104,6 +105,7 @@ Result<std::string> data_or_file(std::string_view data, const std::string& path,
 
 Status take_user(const KubeconfigUser& user, Hub& hub) {
   TRY(check_user(user));
+  if (!user.problems.empty()) return user.problems.front();
   // The file takes precedence over the token, as in client-go, because the file is read again
   // later.
   if (!user.token_file.empty()) {
@@ -132,6 +134,7 @@ Status take_user(const KubeconfigUser& user, Hub& hub) {
 
 Status take_cluster(const KubeconfigCluster& entry, Hub& hub) {
   const Cluster& cluster = entry.cluster;
+  if (!entry.problems.empty()) return entry.problems.front();
   const Result<Url> url = parse_url(cluster.server);
   if (!url || url->scheme != "https" || !url->query.empty()) {
     return wrong("the hub's server " + redacted_url(cluster.server) + " " +

@@ -6,6 +6,8 @@
 #include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/kube/cluster_profile.hpp>
+#include <execcred/kube/kubeconfig_rules.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/yaml/yaml.hpp>
 
@@ -173,8 +175,11 @@ class SecretTree {
     for (Value& document : documents_) wipe_strings(document);
   }
 
-  Status read(std::string_view text) {
-    const yaml::Limits limits{.bytes = kMaxKubeconfig, .alias_nodes = kAliasNodes};
+  Status read(std::string_view text, Kubeconfig::Source source) {
+    const bool is_stored = source == Kubeconfig::Source::stored;
+    const yaml::Limits limits{.bytes = is_stored ? kMaxKubeconfig : kMaxInventory,
+                              .alias_nodes = kAliasNodes,
+                              .documents = is_stored ? 2U : 1U};
     Status status = yaml::for_each_document(text, limits, [this](Value document) -> Status {
       documents_.push_back(std::move(document));
       return {};
@@ -198,47 +203,18 @@ class SecretTree {
   std::vector<Value> documents_;
 };
 
-// Finds a field that is a string; nullptr if it is absent. A value that YAML reads as another type
-// has a hint of its own, because people write names like 123 and yes without quotes.
-Result<const std::string*> find_text(const ObjectReader& object, std::string_view name) {
-  const Value* value = object.find(name);
-  const std::string* text = value == nullptr ? nullptr : value->string();
-  if (value == nullptr || text != nullptr) return text;
-  Error error = json::field_error(object.path_of(name),
-                                  "must be a string, not " + std::string(value->kind()));
-  if (value->number() != nullptr || value->boolean() != nullptr) {
-    error.hint = "put it in quotes: without them YAML takes it for " + std::string(value->kind());
-  }
-  return error;
-}
-
+// The readers below follow kubeconfig_load_problems(): each field has its type.
 Result<std::string> read_text(const ObjectReader& object, std::string_view name) {
-  const std::string* text = TRY(find_text(object, name));
-  if (text == nullptr) return std::string();
-  if (has_control_character(*text)) {
+  std::string text = json::text_or_empty(object.find(name));
+  if (has_control_character(text)) {
     return json::field_error(object.path_of(name), "has a control character");
   }
-  return *text;
+  return text;
 }
 
-Result<SecretString> read_secret_text(const ObjectReader& object, std::string_view name) {
-  const std::string* text = TRY(find_text(object, name));
-  return text == nullptr ? SecretString() : SecretString(*text);
-}
-
-// Checks a []byte of Go: standard base64, in which line breaks are ignored.
-Status check_base64(const ObjectReader& object, std::string_view name, std::string_view text) {
-  std::optional<std::string> bytes = decode_base64(text);
-  if (!bytes) return json::field_error(object.path_of(name), "is no base64");
-  wipe(*bytes);
-  return {};
-}
-
-Result<std::string> read_base64(const ObjectReader& object, std::string_view name) {
-  const std::string* text = TRY(find_text(object, name));
-  if (text == nullptr) return std::string();
-  TRY(check_base64(object, name, *text));
-  return *text;
+SecretString secret_text(const ObjectReader& object, std::string_view name) {
+  const Value* value = object.find(name);
+  return value == nullptr ? SecretString() : SecretString(*value->string());
 }
 
 // Whether a member is present, and is not a value that Go omits: null, "", [] and {}.
@@ -257,12 +233,17 @@ Result<KubeconfigCluster> read_cluster(const ObjectReader& object) {
   cluster.server = TRY(read_text(object, "server"));
   cluster.tls_server_name = TRY(read_text(object, "tls-server-name"));
   cluster.insecure_skip_tls_verify = TRY(object.boolean_or_false("insecure-skip-tls-verify"));
-  cluster.certificate_authority_data = TRY(read_base64(object, "certificate-authority-data"));
-  cluster.certificate_authority_data =
-      encode_base64(*decode_base64(cluster.certificate_authority_data));  // in one spelling
+  const std::string authority = json::text_or_empty(object.find("certificate-authority-data"));
+  cluster.certificate_authority_data = encode_base64(*decode_base64(authority));  // in one spelling
   cluster.proxy_url = TRY(read_text(object, "proxy-url"));
   cluster.disable_compression = TRY(object.boolean_or_false("disable-compression"));
   entry.certificate_authority = TRY(read_text(object, "certificate-authority"));
+  for (const ObjectReader& extension : TRY(object.objects("extensions"))) {
+    const Value* value = extension.find("extension");
+    if (value == nullptr || json::text_or_empty(extension.find("name")) != kExecExtension) continue;
+    entry.exec_extension = *value;
+  }
+  entry.problems = kubeconfig_cluster_problems(object.value(), object.path());
   return entry;
 }
 
@@ -274,23 +255,50 @@ Status read_auth_provider(const ObjectReader& object, KubeconfigUser& user) {
     return json::field_error(provider->path_of("name"), "is missing");
   }
   const std::optional<ObjectReader> config = TRY(provider->optional_object("config"));
-  if (!config || user.auth_provider != "oidc") return {};
-  user.oidc_id_token = TRY(read_secret_text(*config, "id-token"));
+  if (config && user.auth_provider == "oidc") user.oidc_id_token = secret_text(*config, "id-token");
   return {};
+}
+
+Status read_exec(const ObjectReader& object, KubeconfigUser& user) {
+  user.problems = kubeconfig_user_problems(object.value(), object.path());
+  const std::optional<ObjectReader> exec = TRY(object.optional_object("exec"));
+  if (!exec) return {};
+  user.exec = exec->value();
+  user.exec_problems = kubeconfig_exec_problems(*exec);
+  return {};
+}
+
+std::vector<std::string> texts_of(const Value* list) {
+  std::vector<std::string> texts;
+  if (list == nullptr || list->array() == nullptr) return texts;
+  for (const Value& text : *list->array()) texts.push_back(json::text_or_empty(&text));
+  return texts;
+}
+
+Result<Impersonation> read_impersonation(const ObjectReader& object) {
+  Impersonation act_as = {.user = TRY(read_text(object, "as")),
+                          .uid = TRY(read_text(object, "as-uid")),
+                          .groups = texts_of(object.find("as-groups"))};
+  const Value* extra = object.find("as-user-extra");
+  if (extra == nullptr) return act_as;
+  for (const json::Member& member : *extra->object()) {
+    act_as.extra.emplace_back(member.name, texts_of(&member.value));
+  }
+  return act_as;
 }
 
 Result<KubeconfigUser> read_user(const ObjectReader& object) {
   KubeconfigUser user;
-  user.token = TRY(read_secret_text(object, "token"));
+  user.token = secret_text(object, "token");
   user.token_file = TRY(read_text(object, "tokenFile"));
   user.client_certificate = TRY(read_text(object, "client-certificate"));
-  user.client_certificate_data = TRY(read_base64(object, "client-certificate-data"));
+  user.client_certificate_data = json::text_or_empty(object.find("client-certificate-data"));
   user.client_key = TRY(read_text(object, "client-key"));
-  user.client_key_data = TRY(read_secret_text(object, "client-key-data"));
-  TRY(check_base64(object, "client-key-data", user.client_key_data.reveal()));
+  user.client_key_data = secret_text(object, "client-key-data");
   TRY(read_auth_provider(object, user));
   user.has_password = is_set(object, "username") || is_set(object, "password");
-  user.has_exec = object.find("exec") != nullptr;
+  TRY(read_exec(object, user));
+  user.act_as = TRY(read_impersonation(object));
   for (const std::string_view field : kImpersonation) {
     if (is_set(object, field)) user.impersonation.emplace_back(field);
   }
@@ -310,53 +318,31 @@ Result<Kubeconfig::ContextEntry> read_context(const ObjectReader& object) {
   return entry;
 }
 
-Result<std::string> read_name(const ObjectReader& entry, std::string_view kind,
-                              std::set<std::string>& names) {
-  std::string name = TRY(read_text(entry, "name"));
-  if (name.empty()) return json::field_error(entry.path_of("name"), "is missing or empty");
-  if (!names.insert(name).second) {
-    Error error =
-        json::field_error(entry.path_of("name"),
-                          "is " + in_quotes(name) + ", like that of another " + std::string(kind));
-    error.hint = "keep one: clients differ in the one that they use";
-    return error;
-  }
-  return name;
-}
-
-// Reads a list like users: [{name: …, user: {…}}]. If the inner object is missing, Go reads an
-// empty one.
+// Reads a list like users: [{name: …, user: {…}}]. If an entry or its inner object is missing, Go
+// reads an empty one.
 template <class Entry>
 Result<std::vector<Entry>> read_list(const ObjectReader& document, std::string_view list,
                                      std::string_view kind,
                                      Result<Entry> (*read)(const ObjectReader&)) {
-  const std::vector<ObjectReader> objects = TRY(document.objects(list));
-  const Value nothing((json::Object()));
-  std::set<std::string> names;
   std::vector<Entry> entries;
-  entries.reserve(objects.size());
-  for (const ObjectReader& object : objects) {
-    std::string name = TRY(read_name(object, kind, names));
+  const Value* values = document.find(list);
+  if (values == nullptr) return entries;
+  const Value nothing((json::Object()));
+  entries.reserve(values->array()->size());
+  for (std::size_t i = 0; i < values->array()->size(); ++i) {
+    const Value& value = (*values->array())[i];
+    const ObjectReader object = TRY(ObjectReader::open(
+        value.is_null() ? nothing : value, document.path_of(list) + "[" + std::to_string(i) + "]"));
+    std::string name = TRY(read_text(object, "name"));
     const Value* body = object.find(kind);
-    const std::string doing = "reading the " + std::string(kind) + " " + in_quotes(name);
-    Result<ObjectReader> reader =
-        ObjectReader::open(body == nullptr ? nothing : *body, object.path_of(kind));
-    if (!reader) return std::move(reader).context(doing).error();
-    Entry entry = TRY(read(*reader).context(doing));
+    const ObjectReader reader =
+        TRY(ObjectReader::open(body == nullptr ? nothing : *body, object.path_of(kind)));
+    Entry entry =
+        TRY(read(reader).context("reading the " + std::string(kind) + " " + in_quotes(name)));
     entry.name = std::move(name);
     entries.push_back(std::move(entry));
   }
   return entries;
-}
-
-// Both fields may be missing: clientcmd assumes their values.
-Status check_kind(const ObjectReader& document) {
-  const std::string version = TRY(read_text(document, "apiVersion"));
-  const std::string kind = TRY(read_text(document, "kind"));
-  if ((version.empty() || version == "v1") && (kind.empty() || kind == "Config")) return {};
-  return Error{.kind = Error::Kind::configuration,
-               .message = "the kubeconfig is " + in_quotes(kind) + " of " + in_quotes(version) +
-                          ", not Config of v1"};
 }
 
 }  // namespace
@@ -364,9 +350,10 @@ Status check_kind(const ObjectReader& document) {
 Result<Kubeconfig> Kubeconfig::parse(std::string_view text, Source source) {
   const auto read = [text, source]() -> Result<Kubeconfig> {
     SecretTree tree;
-    TRY(tree.read(text));
+    TRY(tree.read(text, source));
+    const std::vector<Error> problems = kubeconfig_load_problems(tree.root());
+    if (!problems.empty()) return problems.front();
     const ObjectReader document = TRY(ObjectReader::open(tree.root(), ""));
-    TRY(check_kind(document));
     Kubeconfig config;
     config.source_ = source;
     config.current_context_ = TRY(read_text(document, "current-context"));
@@ -419,7 +406,7 @@ Status check_paths(const KubeconfigUser& user, const std::string& subject,
 
 Status check_user(const KubeconfigUser& user, const AllowedFields& allowed) {
   const std::string subject = "the kubeconfig's user " + in_quotes(user.name) + " has ";
-  if (user.has_exec) {
+  if (user.has_exec()) {
     return refused(subject + "an exec section",
                    "a stored kubeconfig may not run programs; store a token or a client "
                    "certificate, or run that plugin from the mapping itself");

@@ -11,12 +11,14 @@
 #include <execcred/base/error.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/exec/cluster.hpp>
+#include <execcred/json/json.hpp>
 
 #include <filesystem>
 #include <functional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace execcred {
@@ -27,6 +29,16 @@ struct KubeconfigCluster {
   // There is no config: the extensions of the cluster are ignored.
   Cluster cluster = {};
   std::string certificate_authority = {};  // a path, or empty
+  json::Value exec_extension = {};         // the value of the extension kExecExtension
+  std::vector<Error> problems = {};        // why clients refuse a context with it
+};
+
+// The user as whom a user acts: the fields as, as-uid, as-groups and as-user-extra.
+struct Impersonation {
+  std::string user = {};
+  std::string uid = {};
+  std::vector<std::string> groups = {};
+  std::vector<std::pair<std::string, std::vector<std::string>>> extra = {};
 };
 
 struct KubeconfigUser {
@@ -40,9 +52,14 @@ struct KubeconfigUser {
   std::string auth_provider = {};            // its name
   CopyableSecret oidc_id_token = {};         // of an auth-provider named oidc; perhaps expired
   bool has_password = false;                 // username or password
-  bool has_exec = false;
+  json::Value exec = {};                     // an ExecConfig; null if there is none
+  Impersonation act_as = {};
   std::vector<std::string> impersonation = {};  // the fields that are set: "as", "as-groups"
   std::vector<std::string> unknown_fields = {};
+  std::vector<Error> problems = {};       // why clients refuse a context with it
+  std::vector<Error> exec_problems = {};  // the same, of its exec section
+
+  bool has_exec() const { return !exec.is_null(); }
 };
 
 // The cluster and user of one context.
@@ -59,8 +76,8 @@ class Kubeconfig {
   // kubeconfig, no_credential for a stored one, which is data.
   enum class Source { hub, stored };
 
-  // Parses YAML or JSON, one document of at most 1 MiB. Fails for a malformed field of any cluster,
-  // user or context, and if two clusters, users or contexts have one name.
+  // Parses YAML or JSON. Fails if clients cannot load it (kubeconfig_load_problems). A stored one
+  // has at most 1 MiB and one document; of the hub's, clients read the first document alone.
   static Result<Kubeconfig> parse(std::string_view text, Source source = Source::stored);
 
   // Makes relative paths absolute, from the folder of the kubeconfig's file, as clientcmd does.
@@ -75,6 +92,7 @@ class Kubeconfig {
   Result<KubeconfigContext> context(std::string_view name) const;
 
   std::vector<std::string> context_names() const;  // in the file's order
+  const std::string& current_context() const { return current_context_; }
 
   // Fails (no_credential) if a field is set that a stored kubeconfig may not have. `allowed_fields`
   // may contain "clientKey", "clientCertificate" and "tokenFile". `allow_insecure` permits

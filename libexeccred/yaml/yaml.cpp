@@ -405,7 +405,7 @@ Status for_each_document(std::string_view text, const Limits& limits, Progress& 
   TRY(check_directives(text));
   Parser parser(text, progress.lines);
   std::optional<DocumentBuilder> builder;
-  for (;;) {
+  for (std::size_t received = 0; received < limits.documents;) {
     Event next;
     if (!parser.next(next.event)) return parser.error();
     if (next.event.type == YAML_STREAM_END_EVENT) return {};
@@ -413,8 +413,11 @@ Status for_each_document(std::string_view text, const Limits& limits, Progress& 
     if (builder) TRY(builder->take(next.event));
     if (next.event.type != YAML_DOCUMENT_END_EVENT) continue;
     std::optional<Value> root = builder->take_root();
-    if (root && !root->is_null()) TRY(receive(*std::move(root)));
+    if (!root || root->is_null()) continue;
+    TRY(receive(*std::move(root)));
+    ++received;
   }
+  return {};
 }
 
 }  // namespace execcred::yaml

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct Limits {
   // What aliases may add to all documents of one text: this many nodes, and `bytes` of scalars and
   // keys.
   std::size_t alias_nodes = 10'000;
+  // After this many documents, the rest of the text is not read.
+  std::size_t documents = std::numeric_limits<std::size_t>::max();
 };
 
 // The progress in a text that is read in pieces.

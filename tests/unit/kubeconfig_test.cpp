@@ -50,7 +50,7 @@ TEST_CASE("kubeconfig: every field of a cluster, user and context is read") {
                  "extensions: [{name: e, extension: {a: 1}}], of-tomorrow: 1",
       .user = "client-certificate: /crt, client-certificate-data: Y3J0, client-key: /key, "
               "client-key-data: a2V5, token: ' tok\\n', tokenFile: /token, as: a, as-uid: b, "
-              "as-groups: [g], as-user-extra: {e: [f]}, username: n, password: p, "
+              "as-groups: [g], as-user-extra: {e: [f]}, username: m, password: p, "
               "auth-provider: {name: oidc, config: {id-token: id, idp-issuer-url: i}}, "
               "exec: {command: e}, extensions: [], tokenfile: x, other: {}",
       .context = "cluster: c, user: u, namespace: space, extensions: []"}
@@ -75,10 +75,14 @@ TEST_CASE("kubeconfig: every field of a cluster, user and context is read") {
   CHECK(user.token_file == "/token");
   CHECK((user.impersonation ==
          std::vector<std::string>{"as", "as-uid", "as-groups", "as-user-extra"}));
+  CHECK(user.act_as.user == "a");
+  CHECK(user.act_as.uid == "b");
+  CHECK((user.act_as.groups == std::vector<std::string>{"g"}));
+  CHECK((user.act_as.extra == decltype(user.act_as.extra){{"e", {"f"}}}));
   CHECK(user.has_password);
   CHECK(user.auth_provider == "oidc");
   CHECK(user.oidc_id_token.reveal() == "id");
-  CHECK(user.has_exec);
+  CHECK(user.has_exec());
   CHECK((user.unknown_fields == std::vector<std::string>{"tokenfile", "other"}));
 }
 
@@ -104,7 +108,7 @@ TEST_CASE("kubeconfig: null and empty fields count as absent") {
   CHECK(found.user.impersonation.empty());
   CHECK_FALSE(found.user.has_password);
   CHECK(found.user.auth_provider.empty());
-  CHECK_FALSE(found.user.has_exec);
+  CHECK_FALSE(found.user.has_exec());
   CHECK(found.user.unknown_fields.empty());
 }
 

@@ -296,9 +296,9 @@ TEST_CASE("lint: kubeconfigs") {
                  "interactiveMode: Never, command: /execcred-token-file, "
                  "args: [--token-file=/t, --allow-server=https://a, --x]}}"),
       {{exec + "provideClusterInfo", "is not true"}, {exec + "args[2]", "unknown option"}});
-  check_findings(kubeconfig("{auth-provider: {name: gcp}, username: u, password: p}"),
-                 {{"users[0].user.auth-provider", "1.26", kWarning},
-                  {"users[0].user.password", "basic", kWarning}});
+  check_findings(
+      kubeconfig("{auth-provider: {name: gcp}, username: u, password: p}"),
+      {{"users[0].user.auth-provider", "1.26"}, {"users[0].user.password", "basic", kWarning}});
   check_findings(kubeconfig("{}", "http://localhost:8001"),
                  {{"clusters[0].cluster.server", "not https", kWarning}});
   check_findings(kubeconfig("{exec: {" + v1 + "interactiveMode: Never, command: /x}}", "http://h"),
@@ -331,11 +331,9 @@ TEST_CASE("lint: the contexts of a kubeconfig must name existing clusters and us
       "current-context: z\n",
       {{"clusters", "must be an array"},
        {"users[0]", "must be an object"},
-       {"users[1].user", "is missing"},
        {"contexts[0].context.cluster", "not in clusters"},
        {"contexts[0].context.user", "not in users"},
        {"contexts[1].name", "like that of an entry before it"},
-       {"contexts[1].context.user", "not in users"},
        {"contexts[1].context.cluster", "is missing"},
        {"current-context", "not in contexts"}});
 }

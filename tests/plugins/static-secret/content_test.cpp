@@ -228,7 +228,7 @@ TEST_CASE("kubeconfig: missing or ambiguous contexts, users and clusters are err
         Case{cluster + "users: [{name: u, user: {}}]\n" + context, "neither a token nor"},
         Case{cluster + "users: [{name: u, user: {token: a}}, {name: u, user: {token: b}}]\n" +
                  context,
-             "like that of another user"},
+             "like that of an entry before it"},
         Case{anchors_bomb(), "kubeconfig"}, Case{"", "is empty"}, Case{"[]", "not a mapping"},
         Case{"a: 1\n---\nb: 2\n", "more than one document"},
         Case{std::string("a: \0b", 5), "kubeconfig"}}) {

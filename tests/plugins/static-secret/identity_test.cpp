@@ -313,7 +313,7 @@ TEST_CASE("identity: a client certificate, for a hub that requires one") {
   sandbox.write("k.pem", client.key_pem, 0600);
   CHECK(token_of(run("client-certificate: c.pem, client-key: k.pem")) == token);
   CHECK_FAILURE(run("client-certificate: c.pem"), 2,
-                "s kubeconfig has a client certificate or a key, but not both");
+                "client-key is missing, and so is client-key-data");
   CHECK_FAILURE(run("token: t"), 3, "wants a client certificate (TLS: certificate required)");
 }
 
