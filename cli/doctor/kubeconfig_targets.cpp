@@ -13,10 +13,7 @@
 #include <execcred/kube/kubeconfig.hpp>
 #include <execcred/os/file.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -46,25 +43,11 @@ Result<Document> read(const std::string& path) {
   return Document{.config = std::move(config), .folder = folder};
 }
 
-std::optional<std::string> find_in_path(std::string_view name) {
-  const char* const path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): one thread so far
-  for (const std::string_view folder : split(path == nullptr ? "" : path, ':')) {
-    const fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
-    if (access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) {
-      return fs::absolute(candidate).native();
-    }
-  }
-  return std::nullopt;
-}
-
-// Makes the command absolute as client-go does: a name without '/' is looked up in PATH, and
-// another relative path begins in the kubeconfig's folder (GetAuthInfoFileReferences in clientcmd).
+// Makes a relative command with '/' absolute as client-go does: it begins in the kubeconfig's
+// folder (GetAuthInfoFileReferences in clientcmd). A bare name is looked up when the program is
+// examined.
 void make_absolute(std::string& command, const fs::path& folder) {
-  if (command.starts_with('/') || command.empty()) return;
-  if (command.find('/') == std::string::npos) {
-    if (std::optional<std::string> found = find_in_path(command)) command = *std::move(found);
-    if (command.starts_with('/')) return;
-  }
+  if (command.starts_with('/') || command.find('/') == std::string::npos) return;
   command = (folder / command).lexically_normal().native();
 }
 

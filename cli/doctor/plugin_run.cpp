@@ -174,7 +174,7 @@ std::optional<Credential> run_plugin(const Access& access, const Environment& en
     variables.push_back(std::string(kReportVariable) + "=" + report_path);
   }
   const auto start = std::chrono::steady_clock::now();
-  const Result<Finished> finished = run_command({.path = access.exec.command,
+  const Result<Finished> finished = run_command({.path = program.path,
                                                  .arguments = access.exec.args,
                                                  .environment = std::move(variables),
                                                  .limit = options.limit,

@@ -17,10 +17,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <vector>
 
 namespace execcred::doctor {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::size_t kHead = 64 * 1024;
 constexpr std::string_view kInstall = "install the plugin there, or correct the mapping's command";
@@ -180,7 +183,9 @@ std::string_view file_name(std::string_view path) { return path.substr(path.rfin
 
 bool is_ours(std::string_view path) { return file_name(path).starts_with("execcred-"); }
 
-ProgramFinding look_at_program(const std::string& path) {
+namespace {
+
+ProgramFinding look_at_file(const std::string& path) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) {
     const std::string message = in_quotes(path) + ": " + system_message(errno);
@@ -208,32 +213,69 @@ ProgramFinding look_at_program(const std::string& path) {
   return finding;
 }
 
-const ProgramFinding& Programs::look_at(const std::string& path) {
+bool can_run(const std::string& path) {
+  struct stat status = {};
+  return stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode) &&
+         faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0;
+}
+
+// The program of this name in PATH. As in Go, the search ends at the first match, and fails if that
+// is below the current directory (exec.ErrDot): the directory may be someone else's. On success
+// only the path is set.
+ProgramFinding find_program(const std::string& name, std::string_view path) {
+  const std::vector<std::string_view> folders =
+      path.empty() ? std::vector<std::string_view>() : split(path, ':');
+  for (const std::string_view folder : folders) {
+    std::string candidate = (fs::path(folder.empty() ? "." : folder) / name).native();
+    if (!can_run(candidate)) continue;
+    if (candidate.starts_with('/')) return {.path = std::move(candidate)};
+    return failed(cause::kProgramMissing,
+                  in_quotes(name) + " is found only through " + in_quotes(folder) +
+                      " in PATH, relative to the current directory, where clients start nothing",
+                  "write the program's absolute path as the command");
+  }
+  return failed(cause::kProgramMissing, in_quotes(name) + " is in no folder of PATH",
+                "install it in one of them, or write its absolute path as the command");
+}
+
+}  // namespace
+
+ProgramFinding look_at_program(const std::string& command, const Environment& environment) {
+  std::string path = command;
+  if (command.find('/') == std::string::npos) {
+    ProgramFinding found = find_program(command, environment.get("PATH").value_or(""));
+    if (found.verdict == Verdict::fail) return found;
+    path = std::move(found.path);
+  }
+  ProgramFinding finding = look_at_file(path);
+  finding.path = std::move(path);
+  return finding;
+}
+
+const ProgramFinding& Programs::look_at(const std::string& command) {
   Entry* entry = nullptr;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    std::unique_ptr<Entry>& slot = entries_[path];
+    std::unique_ptr<Entry>& slot = entries_[command];
     if (slot == nullptr) slot = std::make_unique<Entry>();
     entry = slot.get();
   }
   std::call_once(entry->once, [&] {
-    entry->finding = look_at_program(path);
+    entry->finding = look_at_program(command, environment_);
     const bool may_run = entry->finding.verdict != Verdict::fail;
-    if (may_run && is_ours(path)) {
-      entry->finding = ask_version(path, std::move(entry->finding));
-    }
+    if (may_run && is_ours(command)) entry->finding = ask_version(std::move(entry->finding));
   });
   return entry->finding;
 }
 
-ProgramFinding Programs::ask_version(const std::string& path, ProgramFinding finding) const {
-  const Result<Finished> finished = run_command({.path = path,
+ProgramFinding Programs::ask_version(ProgramFinding finding) const {
+  const Result<Finished> finished = run_command({.path = finding.path,
                                                  .arguments = {"--version"},
                                                  .environment = environment_.entries(),
                                                  .limit = limit_,
                                                  .max_output = 4096,
                                                  .stop = stop_});
-  const std::string name(file_name(path));
+  const std::string name(file_name(finding.path));
   if (finished && finished->exit_code == 0 && finished->signal == 0) {
     const std::string_view said = trim(finished->output.reveal());
     const std::string start = name + " ";

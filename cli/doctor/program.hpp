@@ -22,13 +22,15 @@ struct ProgramFinding {
   std::string_view cause = {};
   std::string message = {};
   std::string hint = {};
+  std::string path = {};  // absolute; empty if there is no such program
   // The file is not a program for this machine. Starting it fails, unless the kernel has an
   // interpreter for it.
   bool is_foreign = false;
 };
 
-// Examines the program at an absolute path, without running it.
-ProgramFinding look_at_program(const std::string& path);
+// Examines the program that a client would start for this command, without running it. A bare name
+// is looked up in PATH by Go's rules (exec.LookPath).
+ProgramFinding look_at_program(const std::string& command, const Environment& environment);
 
 // Examines each program once, for any number of clusters, and asks execcred's plugins for their
 // version. Thread-safe. `environment` must outlive this object.
@@ -37,7 +39,7 @@ class Programs {
   Programs(const Environment& environment, Duration limit, int stop)
       : environment_(environment), limit_(limit), stop_(stop) {}
 
-  const ProgramFinding& look_at(const std::string& path);
+  const ProgramFinding& look_at(const std::string& command);
 
  private:
   struct Entry {
@@ -45,7 +47,7 @@ class Programs {
     ProgramFinding finding;
   };
 
-  ProgramFinding ask_version(const std::string& path, ProgramFinding finding) const;
+  ProgramFinding ask_version(ProgramFinding finding) const;
 
   const Environment& environment_;
   Duration limit_;

@@ -25,6 +25,7 @@
 #include <filesystem>
 #include <iterator>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -573,6 +574,68 @@ TEST_CASE("doctor: a kubeconfig's token, token file, plugin and contexts") {
   const std::string none =
       scene.sandbox.write("config", kubeconfig(scene, R"({"token":"x"})", ""), 0600);
   CHECK_REFUSAL(run_doctor({"--kubeconfig", none}), 2, "current-context");
+}
+
+TEST_CASE("doctor: a kubeconfig's command is found as Go finds it, and nothing else is run") {
+  const Scene scene;
+  const std::string ran = scene.sandbox.at("ran");
+  const std::string body =
+      ": > " + ran + "\nexec " + kTokenFile + " --token-file=" + scene.sandbox.at("token");
+  scene.sandbox.script("tool", body);  // beside the kubeconfig, and in the current directory
+  scene.sandbox.script("bin/tool", body);
+  scene.sandbox.write("data/tool", "no program", 0644);
+  fs::create_directories(scene.sandbox.at("folder/tool"));
+  const std::string bin = scene.sandbox.at("bin");
+  constexpr const char* kNowhere = "'tool' is in no folder of PATH";
+  struct Case {
+    std::string command;
+    std::optional<std::string> path;
+    std::string refusal;  // empty: it runs
+  };
+  for (const Case& row : std::vector<Case>{
+           {"tool", "/usr/bin:/bin", kNowhere},
+           {"tool", "", kNowhere},
+           {"tool", std::nullopt, kNowhere},
+           {"tool", ":/usr/bin", "'tool' is found only through '' in PATH"},
+           {"tool", "/usr/bin:", "'tool' is found only through '' in PATH"},
+           {"tool", ".", "'tool' is found only through '.' in PATH"},
+           {"tool", "bin", "'tool' is found only through 'bin' in PATH"},
+           {"tool", "bin:" + bin, "'tool' is found only through 'bin' in PATH"},
+           {"tool", "/none:" + scene.sandbox.at("data") + ":" + scene.sandbox.at("folder"),
+            kNowhere},
+           {"tool", scene.sandbox.at("data") + ":" + scene.sandbox.at("folder") + ":" + bin, ""},
+           {"./tool", "/usr/bin", ""},
+           {"bin/tool", "/usr/bin", ""},
+           {"folder/../tool", "/usr/bin", ""},
+           {bin + "/tool", "/usr/bin", ""},
+           {"./other", bin, "'" + scene.sandbox.at("other") + "': No such file or directory"}}) {
+    CAPTURE(row.command);
+    CAPTURE(row.path.value_or("(none)"));
+    fs::remove(ran);
+    const std::string user = R"({"exec":{"apiVersion":"client.authentication.k8s.io/v1",)"
+                             R"("command":")" +
+                             row.command + R"(","interactiveMode":"Never"}})";
+    Command command;
+    command.arguments = {kCli,
+                         "doctor",
+                         "--kubeconfig",
+                         scene.sandbox.write("config", kubeconfig(scene, user, "one"), 0600),
+                         "-o",
+                         "json",
+                         "--warn-before=1h"};
+    if (row.path) command.environment = {"PATH=" + *row.path};
+    command.before_exec = [folder = scene.sandbox.path().native()] {
+      if (chdir(folder.c_str()) != 0) _exit(1);
+    };
+    const Outcome outcome = blackbox::run(command);
+    CAPTURE(outcome.output);
+    const Found found = read_found(outcome.output);
+    CHECK(fs::exists(ran) == row.refusal.empty());
+    CHECK(outcome.exit_code == (row.refusal.empty() ? 0 : 1));
+    CHECK(found.cause == (row.refusal.empty() ? "" : "program-missing"));
+    CHECK(found.steps.at("program") == (row.refusal.empty() ? "ok" : "fail"));
+    CHECK(has(found.messages.at("program"), row.refusal));
+  }
 }
 
 TEST_CASE("doctor: -o prometheus writes metrics") {
