@@ -39,7 +39,7 @@ void Kubeconfig::add_options(CommandOptions& options) {
   source_.add_to(options);
   options.group("Input");
   options.add("only-healthy", only_healthy_,
-              {.help = "Leave out clusters whose ControlPlaneHealthy is not True"});
+              {.help = "Leave out clusters whose ControlPlaneHealthy or Joined is False"});
   options.add("strict", strict_, {.help = "Write nothing if any ClusterProfile cannot be used"});
   add_allow_empty_option(options, may_be_empty_);
   output_.add_to(options);
@@ -70,7 +70,7 @@ Result<Outcome> Kubeconfig::run() {
   std::vector<Error> warnings;
   std::size_t unhealthy = 0;
   const auto add = [&](const ClusterProfile& profile) -> Status {
-    if (only_healthy_ && !profile.is_healthy) {
+    if (only_healthy_ && profile.is_unhealthy()) {
       ++unhealthy;
       return {};
     }
@@ -86,7 +86,7 @@ Result<Outcome> Kubeconfig::run() {
   if (is_empty && unhealthy > 0) {
     outcome.problems.push_back({.kind = Error::Kind::configuration,
                                 .message = source_.title() + " holds no healthy ClusterProfile",
-                                .hint = "the condition ControlPlaneHealthy is True for none; "
+                                .hint = "ControlPlaneHealthy or Joined is False for all; "
                                         "--allow-empty writes a kubeconfig without clusters"});
   }
   // If no cluster can be written, the exit code is 2. With 1, the usable clusters are written,

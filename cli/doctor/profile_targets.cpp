@@ -128,10 +128,10 @@ Target target_of(const Mapping& mapping, const ClusterProfile& profile,
   }
   target.item.provider = chosen->name;
   resolve(mapping, profile, *chosen, target);
-  if (!profile.is_healthy) {
+  if (profile.is_unhealthy()) {
     target.item.warn(StepId::profile, cause::kProfileUnhealthy,
-                     "its condition ControlPlaneHealthy is not True",
-                     "the cluster manager cannot reach the cluster, or does not report its state");
+                     "its condition " + std::string(profile.unhealthy_condition) + " is False",
+                     "the cluster manager says why, in the condition's reason and message");
   }
   return target;
 }

@@ -81,11 +81,13 @@ Result<std::optional<ObjectReader>> find_entry(const ObjectReader& status, std::
 }
 
 Status read_health(const ObjectReader& status, ClusterProfile& profile) {
-  const std::optional<ObjectReader> condition =
-      TRY(find_entry(status, "conditions", "type", "ControlPlaneHealthy"));
-  if (!condition) return {};
-  const std::optional<std::string> value = TRY(condition->optional_string("status"));
-  profile.is_healthy = value.has_value() && *value == "True";
+  for (const std::string_view type : {"ControlPlaneHealthy", "Joined"}) {
+    const std::optional<ObjectReader> condition =
+        TRY(find_entry(status, "conditions", "type", type));
+    if (!condition) continue;
+    const std::optional<std::string> value = TRY(condition->optional_string("status"));
+    if (value == "False" && !profile.is_unhealthy()) profile.unhealthy_condition = type;
+  }
   return {};
 }
 

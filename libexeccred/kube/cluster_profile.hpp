@@ -61,7 +61,10 @@ struct ClusterProfile {
   // status.accessProviders, then those of the deprecated status.credentialProviders whose name
   // is not among them.
   std::vector<AccessProvider> access_providers;
-  bool is_healthy = false;  // its condition ControlPlaneHealthy is True
+  // The condition that says that the cluster is unhealthy, because it is False:
+  // ControlPlaneHealthy, or Joined of v1alpha2. Empty if none is: an absent or Unknown condition
+  // says nothing.
+  std::string_view unhealthy_condition;
   // The property cluster.clusterset.k8s.io (KEP-2149): the cluster's ID. Not a credential.
   std::string cluster_id;
   std::string inventory_member_id;  // of kInventoryMemberLabel; empty without it
@@ -69,6 +72,7 @@ struct ClusterProfile {
   // ignored.
   bool has_dropped_providers = false;
 
+  bool is_unhealthy() const { return !unhealthy_condition.empty(); }
   // "namespace/name", or the name alone.
   std::string full_name() const;
 };

@@ -19,6 +19,17 @@ namespace {
 constexpr const char* kBrokenName = "fleet/broken";
 
 std::string good(const std::string& name) { return profile(name, {provider("p")}); }
+std::string with_conditions(std::string profile,
+                            const std::vector<std::pair<std::string, std::string>>& conditions) {
+  std::string list;
+  for (const auto& [type, status] : conditions) {
+    list += (list.empty() ? R"({"type":")" : R"(,{"type":")") + type + R"(","status":")" + status +
+            "\"}";
+  }
+  const std::string status = R"("status":{)";
+  profile.insert(profile.find(status) + status.size(), R"("conditions":[)" + list + "],");
+  return profile;
+}
 // Nothing listens there.
 std::string unreachable(const std::string& name) {
   return profile(name, {provider("p", "https://127.0.0.1:1")});
@@ -230,12 +241,30 @@ TEST_CASE("colour: on a terminal, unless NO_COLOR, TERM=dumb or --color=never is
   }
 }
 
+TEST_CASE(
+    "kubeconfig: --only-healthy leaves out those whose manager says that they are unhealthy") {
+  const std::string healthy = "ControlPlaneHealthy";
+  const Inventory inventory(
+      mapping({mapped("p", "/bin/true")}),
+      good("silent") + "\n---\n" + with_conditions(good("well"), {{healthy, "True"}}) + "\n---\n" +
+          with_conditions(good("unknown"), {{healthy, "Unknown"}}) + "\n---\n" +
+          with_conditions(good("ill"), {{healthy, "False"}}) + "\n---\n" +
+          with_conditions(good("gone"), {{healthy, "True"}, {"Joined", "False"}}));
+  const Outcome outcome = inventory.run("kubeconfig", {"--only-healthy"});
+  CAPTURE(outcome.error_output);
+  CHECK(outcome.exit_code == 0);
+  for (const std::string name : {"silent", "well", "unknown", "ill", "gone"}) {
+    const bool is_left_out = name == "ill" || name == "gone";
+    CHECK((outcome.output.find("/" + name) == std::string::npos) == is_left_out);
+  }
+}
+
 TEST_CASE("kubeconfig: without a usable ClusterProfile the file stays as it was") {
   const Sandbox sandbox;
   const std::string mapping_path =
       sandbox.write("mapping.json", mapping({mapped("p", "/bin/true")}));
   std::filesystem::create_directory(sandbox.at("empty"));
-  sandbox.write("sick/a.yaml", good("a"));
+  sandbox.write("sick/a.yaml", with_conditions(good("a"), {{"ControlPlaneHealthy", "False"}}));
   struct Case {
     std::string source;
     std::vector<std::string> arguments;

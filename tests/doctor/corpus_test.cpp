@@ -203,6 +203,12 @@ const std::vector<Fault>& faults() {
       {"the control plane is not healthy",
        [](Scene& s) { s.conditions = R"([{"type":"ControlPlaneHealthy","status":"False"}])"; },
        "profile-unhealthy", 0, "profile"},
+      {"the cluster has left",
+       [](Scene& s) {
+         s.conditions =
+             R"([{"type":"ControlPlaneHealthy","status":"True"},{"type":"Joined","status":"False"}])";
+       },
+       "profile-unhealthy", 0, "profile"},
 
       // The mapping.
       {"a relative command", [](Scene& s) { s.command = "execcred-token-file"; }, "mapping-invalid",

@@ -252,7 +252,7 @@ TEST_CASE("doctor: many clusters are a table, failures first, with a summary") {
 TEST_CASE("doctor: permanent failures come before temporary ones, and these before warnings") {
   Scene scene;
   nlohmann::json list = nlohmann::json::parse(many(scene, 3));
-  list["items"][0]["status"]["conditions"] = nlohmann::json::array();
+  list["items"][0]["status"]["conditions"].push_back({{"type", "Joined"}, {"status", "False"}});
   list["items"][1]["status"]["accessProviders"][0]["cluster"]["server"] =
       "https://server.invalid:6443";
   list["items"][2]["status"] = nlohmann::json::object();

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace execcred {
@@ -160,6 +161,40 @@ std::string newer(std::string_view cluster) {
   return R"({"apiVersion":"multicluster.x-k8s.io/v1alpha2","kind":"ClusterProfile","metadata":{"name":"a"},)"
          R"("status":{"accessProviders":[{"name":"p","cluster":)" +
          std::string(cluster) + "}]}}";
+}
+
+TEST_CASE("ClusterProfile: it is unhealthy only if ControlPlaneHealthy or Joined is False") {
+  const std::string healthy = "ControlPlaneHealthy";
+  struct Case {
+    std::vector<std::pair<std::string, std::string>> conditions;
+    std::string_view unhealthy;
+  };
+  for (const Case& c : std::vector<Case>{{{}, ""},
+                                         {{{healthy, "True"}}, ""},
+                                         {{{healthy, "Unknown"}}, ""},
+                                         {{{healthy, "False"}}, "ControlPlaneHealthy"},
+                                         {{{"Joined", "True"}}, ""},
+                                         {{{"Joined", "Unknown"}, {healthy, "Unknown"}}, ""},
+                                         {{{"Joined", "False"}}, "Joined"},
+                                         {{{healthy, "True"}, {"Joined", "False"}}, "Joined"},
+                                         {{{"Joined", "False"}, {healthy, "Unknown"}}, "Joined"},
+                                         {{{"Joined", "True"}, {healthy, "False"}}, healthy},
+                                         {{{"Other", "False"}}, ""}}) {
+    std::string list;
+    for (const auto& [type, status] : c.conditions) {
+      list += (list.empty() ? R"({"type":")" : R"(,{"type":")") + type + R"(","status":")" +
+              status + "\"}";
+    }
+    CAPTURE(list);
+    for (const std::string version : {"v1alpha1", "v1alpha2"}) {
+      std::string text = json_profile("a", R"({"conditions":[)" + list + "]}");
+      text.replace(text.find("v1alpha1"), 8, version);
+      const auto profiles = parse_cluster_profiles(text);
+      REQUIRE(profiles.has_value());
+      CHECK(profiles->front().unhealthy_condition == c.unhealthy);
+      CHECK(profiles->front().is_unhealthy() == !c.unhealthy.empty());
+    }
+  }
 }
 
 TEST_CASE("parse_cluster_profiles: v1alpha2 has no credentialProviders") {
