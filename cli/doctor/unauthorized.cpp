@@ -17,6 +17,8 @@ namespace {
 
 constexpr int kOk = 200;
 constexpr int kNotFound = 404;
+// Of the tokens in Secrets, which every API server accepts if one of its keys signed them.
+constexpr std::string_view kLegacyIssuer = "kubernetes/serviceaccount";
 
 // An object to which a ServiceAccount's token is bound (the claim kubernetes.io).
 struct BoundObject {
@@ -25,6 +27,11 @@ struct BoundObject {
   std::string name = {};
   std::string uid = {};
 };
+
+// Whether an AuthenticationConfiguration can name the issuer: its URLs are https.
+bool may_be_configured(std::string_view issuer) {
+  return ascii_lower(issuer.substr(0, issuer.find(':'))) == "https";
+}
 
 bool is_path_segment(const std::string& text) { return is_dns1123_subdomain(text); }
 
@@ -157,8 +164,10 @@ class Explanation {
     return false;
   }
 
-  // Compares the token with the cluster's own issuer. Only its public part can be read, because the
-  // token is not accepted.
+  // Compares the token with the cluster's own issuer and keys, which the cluster publishes. The
+  // first --service-account-issuer is published; the keys are those of all of them. A token of
+  // another issuer may be one of a further --service-account-issuer, if a key fits, or one that the
+  // authentication configuration trusts, which only the file tells.
   bool by_cluster() {
     const UnverifiedClaims& claims = *check_.facts.claims;
     if (check_.config != nullptr && check_.config->find(claims.issuer) != nullptr) return false;
@@ -170,29 +179,43 @@ class Explanation {
       rule_out("the cluster does not tell anonymous callers its own issuer");
       return by_objects();
     }
-    if (issuer != claims.issuer) {
-      return find(cause::kUnauthorizedUnknownIssuer,
-                  "the token is of the ServiceAccount issuer " + in_quotes(claims.issuer) +
-                      ", and the cluster's is " + in_quotes(issuer),
-                  "it is another cluster's token, or older than a change of the issuer");
-    }
     const Result<Answer> keys = anonymous_.get("/openid/v1/jwks", SecretString());
     const Signature signature = keys && keys->status == kOk
                                     ? check_signature(check_.credential.token, claims, keys->body)
                                     : Signature::unknown;
-    if (signature == Signature::foreign) {
+    const bool is_own = claims.issuer == issuer || claims.issuer == kLegacyIssuer;
+    const bool is_foreign = signature == Signature::foreign;
+    const std::string origin =
+        is_own
+            ? "its issuer is the cluster's own"
+            : "its issuer is " + in_quotes(claims.issuer) +
+                  ", and the ServiceAccount issuer that the cluster names is " + in_quotes(issuer);
+    if (is_own && is_foreign) {
       return find(
           cause::kUnauthorizedUnknownIssuer,
           "no key of the cluster signed the token, although the issuer has the same name, " +
-              in_quotes(issuer),
+              in_quotes(claims.issuer),
           "it is the token of another cluster with that issuer, or its key was removed from the "
           "cluster");
     }
     if (signature == Signature::good) {
-      rule_out("its issuer and key are the cluster's own");
+      rule_out(origin + ", and the key is the cluster's own" +
+               (is_own ? "" : "; the server's --service-account-issuer must name that issuer too"));
       return by_objects();
     }
-    rule_out("its issuer is the cluster's own");
+    const bool may_be_trusted = check_.config == nullptr && may_be_configured(claims.issuer);
+    if (!is_own && !may_be_trusted && (is_foreign || check_.config != nullptr)) {
+      return find(cause::kUnauthorizedUnknownIssuer,
+                  origin + (is_foreign ? "; no key of the cluster signed it"
+                                       : "; the server's file does not have the token's issuer"),
+                  "it is another cluster's token, or older than a change of the issuer");
+    }
+    rule_out(origin + (is_foreign ? ", and no key of the cluster signed it" : ""));
+    if (!is_own && may_be_trusted) {
+      rule_out(
+          "whether the server's authentication configuration trusts that issuer is not known: "
+          "--authentication-config=PATH, the server's own file, tells it");
+    }
     return by_objects();
   }
 

@@ -2,8 +2,10 @@
 // Faults, each made in an otherwise working cluster, and the cause that doctor must name. A wrong
 // cause is worse than a general one, so the table has only certain causes.
 #include "rig.hpp"
+#include "support/jws_keys.hpp"
 
 #include <doctest/doctest.h>
+#include <execcred/base/encoding.hpp>
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -143,6 +145,45 @@ void publish_issuer(Scene& scene, std::string_view issuer, std::string_view keys
     return {.status = 0};
   });
 }
+
+// Signs ServiceAccount tokens with its key, and publishes it.
+class Signer {
+ public:
+  std::string token_of(std::string_view issuer) const {
+    const std::string claims = R"({"iss":")" + std::string(issuer) +
+                               R"(","sub":"system:serviceaccount:ns:sa","aud":["server"],"exp":)" +
+                               std::to_string(seconds_since_epoch() + 3600) + "}";
+    const std::string input = base64url(R"({"alg":"RS256"})") + "." + base64url(claims);
+    const std::unique_ptr<EVP_MD_CTX, execcred::test::OpensslDeleter<EVP_MD_CTX_free>> digest(
+        EVP_MD_CTX_new());
+    std::string signature(kBits / 8, '\0');
+    std::size_t size = signature.size();
+    execcred::test::require_openssl(
+        EVP_DigestSignInit(digest.get(), nullptr, EVP_sha256(), nullptr, key_.get()) == 1 &&
+            EVP_DigestSign(digest.get(), reinterpret_cast<unsigned char*>(signature.data()), &size,
+                           reinterpret_cast<const unsigned char*>(input.data()), input.size()) == 1,
+        "sign a token");
+    return input + "." + base64url(signature);
+  }
+
+  std::string keys() const {
+    BIGNUM* taken = nullptr;
+    EVP_PKEY_get_bn_param(key_.get(), "n", &taken);
+    const execcred::test::BignumPtr modulus(taken);
+    std::string bytes(kBits / 8, '\0');
+    BN_bn2bin(modulus.get(), reinterpret_cast<unsigned char*>(bytes.data()));
+    return R"({"keys":[{"kty":"RSA","alg":"RS256","e":"AQAB","n":")" + base64url(bytes) + "\"}]}";
+  }
+
+ private:
+  static constexpr unsigned kBits = 2048;
+
+  static std::string base64url(std::string_view bytes) {
+    return std::string(execcred::encode_base64url(bytes).reveal());
+  }
+
+  execcred::test::KeyPtr key_ = execcred::test::new_rsa_key(kBits);
+};
 
 void reply_with(Scene& scene, int status, std::string_view body, std::string_view headers = "") {
   scene.api->answer(
@@ -659,10 +700,16 @@ const std::vector<Fault>& faults() {
        "unauthorized-other", 1, "authenticate"},
       {"an opaque token that is not known", [](Scene& s) { s.write_token("opaque"); },
        "unauthorized-other", 1, "authenticate"},
-      {"a ServiceAccount of another cluster's issuer",
+      {"a ServiceAccount of another cluster's issuer, which the server's file could trust",
        [](Scene& s) {
-         publish_issuer(s, "https://this.example.com", "{}");
+         publish_issuer(s, "https://this.example.com", R"({"keys":[]})");
          s.write_token(jwt_for(3599));
+       },
+       "unauthorized-other", 1, "authenticate"},
+      {"a ServiceAccount of another cluster's issuer, which the server's file does not have",
+       [](Scene& s) {
+         publish_issuer(s, "https://this.example.com", R"({"keys":[]})");
+         refuse_all(s, jwt_for(3599));
        },
        "unauthorized-unknown-issuer", 1, "authenticate"},
       {"a ServiceAccount's token of a foreign key under the cluster's own issuer",
@@ -771,6 +818,62 @@ TEST_CASE("corpus: each fault has its cause, its step and its exit code") {
       CHECK(outcome.output.find(scene.token) == std::string::npos);
     }
     around = nullptr;
+  }
+}
+
+// A cluster names only the first of its ServiceAccount issuers, but the keys of all. Its
+// authentication configuration may trust further https issuers.
+TEST_CASE("corpus: unauthorized-unknown-issuer is the cause only if the issuer cannot be trusted") {
+  const std::string own = "https://this.example.com";
+  const std::string other = "https://other.example.com";
+  const std::string legacy = "kubernetes/serviceaccount";
+  constexpr const char* kUnknown = "unauthorized-unknown-issuer";
+  constexpr const char* kOther = "unauthorized-other";
+  const Signer cluster;
+  const Signer stranger;
+  struct Case {
+    std::string issuer;
+    const Signer& signer;
+    std::string keys;  // that the cluster publishes
+    bool has_file;
+    const char* cause;
+    std::string told;  // part of the message
+  };
+  const std::string keys = cluster.keys();
+  const std::string unreadable = "{}";
+  const std::string how = "--authentication-config=PATH, the server's own file, tells it";
+  for (const Case& row : std::vector<Case>{
+           {own, stranger, keys, false, kUnknown, "no key of the cluster signed the token"},
+           {own, stranger, keys, true, kUnknown, "no key of the cluster signed the token"},
+           {own, cluster, keys, false, kOther, "the key is the cluster's own"},
+           {own, cluster, unreadable, false, kOther, "its issuer is the cluster's own"},
+           {other, stranger, keys, false, kOther, "no key of the cluster signed it; whether"},
+           {other, stranger, keys, false, kOther, how},
+           {other, stranger, unreadable, false, kOther, how},
+           {other, stranger, keys, true, kUnknown, "no key of the cluster signed it"},
+           {other, stranger, unreadable, true, kUnknown, "does not have the token's issuer"},
+           // A second --service-account-issuer.
+           {other, cluster, keys, false, kOther, "--service-account-issuer must name that issuer"},
+           {other, cluster, keys, true, kOther, "--service-account-issuer must name that issuer"},
+           // No authentication configuration can name these.
+           {"http://other", stranger, keys, false, kUnknown, "no key of the cluster signed it"},
+           {"http://other", stranger, unreadable, false, kOther, "its issuer is 'http://other'"},
+           {legacy, stranger, keys, false, kUnknown, "no key of the cluster signed the token"},
+           {legacy, cluster, keys, false, kOther, "the key is the cluster's own"}}) {
+    CAPTURE(row.issuer);
+    CAPTURE(row.has_file);
+    CAPTURE(row.keys);
+    Scene scene;
+    publish_issuer(scene, own, row.keys);
+    const std::string token = row.signer.token_of(row.issuer);
+    scene.write_token(token);
+    if (row.has_file) refuse_all(scene, token);
+    const Outcome outcome = scene.run({"-o", "json"});
+    CAPTURE(outcome.output);
+    const Found found = read_found(outcome.output);
+    CHECK(found.cause == row.cause);
+    CHECK(outcome.exit_code == 1);
+    CHECK(found.messages.at("authenticate").find(row.told) != std::string::npos);
   }
 }
 

@@ -398,7 +398,7 @@ same_named_ca tls-wrong-ca 1
 wrong_server_name tls-wrong-name 1
 insecure tls-insecure 0
 forged unauthorized-unknown-issuer 1
-foreign_issuer unauthorized-unknown-issuer 1
+foreign_issuer unauthorized-other 1
 other_audience unauthorized-other 1
 opaque unauthorized-other 1
 person unauthorized-other 1
@@ -490,8 +490,10 @@ without_request() {
   ARGUMENTS+=(--no-request)
 }
 
-check "another cluster's ServiceAccount is of an unknown issuer" \
-  fault unauthorized-unknown-issuer 1 true
+check "another cluster's ServiceAccount, which the server's file could trust" \
+  fault unauthorized-other 1 true
+check "another cluster's ServiceAccount, which the server's file does not trust" \
+  fault unauthorized-unknown-issuer 1 with_config true
 check "an issuer that the file lacks" \
   fault unauthorized-unknown-issuer 1 with_config person_of https://other.example.com kubernetes
 check "an audience that the file lacks" \
