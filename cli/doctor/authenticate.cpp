@@ -120,7 +120,11 @@ class ServerRun {
       without_ = std::move(without).value();
       return true;
     }
-    // A server that requires a certificate does not answer anonymous callers.
+    // A server that requires a certificate does not answer anonymous callers. With TLS 1.3 that is
+    // known only now, after the handshake.
+    if (anonymous_connection_.is_refused() && !anonymous_connection_.peer().protocol.empty()) {
+      item_.ok(StepId::tls, item_.step(StepId::tls).message + std::string(kRequiresCertificate));
+    }
     const bool may_be_silent = !check_.credential.client_certificate.empty();
     return may_be_silent || unanswered(without.error());
   }
@@ -140,6 +144,10 @@ class ServerRun {
   }
 
   bool unanswered(const Error& error) {
+    if (identified_connection_.is_refused()) {
+      report_refusal(error, item_);
+      return false;
+    }
     if (server_time_) {
       check_clock();
     } else {
@@ -364,6 +372,13 @@ class ServerRun {
 const Permission ServerRun::kProbe = {.verb = "get", .resource = "namespaces"};
 
 }  // namespace
+
+void report_refusal(const Error& error, Item& item) {
+  item.fail(StepId::tls, error, cause::kTlsFailed);
+  for (const StepId id : {StepId::clock, StepId::authenticate, StepId::authorize}) {
+    item.skip(id, "there is no connection");
+  }
+}
 
 Duration skew_of(const Answer& answer) {
   // A Date has whole seconds, so it is half a second early on average.

@@ -26,6 +26,13 @@ struct ServerCheck {
 void ask_server(const ServerCheck& check, Connection& anonymous, Connection& identified,
                 Item& item);
 
+// Reports that the server has ended TLS because of the client's certificate or its absence
+// (Connection::is_refused), after a handshake that seemed to succeed.
+void report_refusal(const Error& error, Item& item);
+// Added to the step `tls` of a server that requires the client certificate and has accepted it.
+inline constexpr std::string_view kRequiresCertificate =
+    ", with the client certificate, which the server requires";
+
 // How far the server's clock is ahead of this one, by a reply with a Date.
 Duration skew_of(const Answer& answer);
 // Writes the step clock.

@@ -104,14 +104,6 @@ int problem_of(int descriptor) {
   return problem;
 }
 
-// TLS alerts (RFC 8446, section 6).
-enum Alert {
-  kHandshakeFailure = 40,
-  kProtocolVersion = 70,
-  kInsufficientSecurity = 71,
-  kUnrecognizedName = 112,
-};
-
 }  // namespace
 
 Connection::Waited Connection::wait(short events, TimePoint deadline) const {
@@ -508,9 +500,16 @@ Error Connection::certificate_failure(bool is_server) const {
               ", does not lead to " +
               (route_.tls.ca_certificates.empty() ? "a CA of this system" : "the cluster's CA"),
           "certificate-authority-data must hold the CA of the server's certificate");
-    default:
-      return failure(cause::kTlsFailed, "the certificate" + of_subject + " cannot be used: " +
+    case X509_V_ERR_UNSPECIFIED:
+    case X509_V_ERR_OUT_OF_MEM:
+      return failure(cause::kTlsFailed, "the certificate" + of_subject + " was not verified: " +
                                             X509_verify_cert_error_string(events.verify_error));
+    // Everything else is a rule that a certificate breaks, and only another certificate helps.
+    default:
+      return failure(cause::kTlsWrongCa,
+                     "the certificate" + of_subject +
+                         " cannot be used: " + X509_verify_cert_error_string(events.verify_error),
+                     "the server, or the CA that issued it, needs another certificate");
   }
 }
 
@@ -526,12 +525,16 @@ Error Connection::tls_failure(int reason, bool is_server) const {
     return failed(is_server ? cause : cause::kProxyFailed, std::move(message), std::move(hint));
   };
   if (events.verify_error != X509_V_OK) return certificate_failure(is_server);
-  // TLS 1.2 has no separate alert for a missing client certificate.
-  if (events.alert == kHandshakeFailure && events.wants_client_certificate) {
+  if (is_refused() && events.wants_client_certificate) {
     return failure(cause::kTlsFailed,
-                   peer + " asked for a client certificate, and refused the handshake: alert " +
-                       std::to_string(events.alert),
-                   "it may require a client certificate, or support none of this side's ciphers");
+                   peer + " asked for a client certificate, and refused the handshake without one",
+                   "the credential needs a client certificate, of a CA that is trusted there");
+  }
+  if (is_refused() && events.alert != kHandshakeFailure && is_server &&
+      tls_->has_client_certificate()) {
+    return failure(cause::kTlsFailed,
+                   peer + " refused the client certificate: " + alert_text(events.alert),
+                   "it must be valid, and of a CA that is trusted there");
   }
   if (events.alert == kProtocolVersion || events.alert == kHandshakeFailure ||
       events.alert == kInsufficientSecurity || openssl == SSL_R_UNSUPPORTED_PROTOCOL ||
@@ -545,8 +548,7 @@ Error Connection::tls_failure(int reason, bool is_server) const {
                    is_server ? "check the server's name, and tls-server-name" : "check its URL");
   }
   if (events.alert >= 0) {
-    return failure(cause::kTlsFailed,
-                   peer + " refused the handshake: alert " + std::to_string(events.alert));
+    return failure(cause::kTlsFailed, peer + " refused the handshake: " + alert_text(events.alert));
   }
   // The server does not speak TLS, and its reply came before check_speaks_tls() was called.
   if (openssl == SSL_R_WRONG_VERSION_NUMBER || openssl == SSL_R_HTTP_REQUEST ||
@@ -563,6 +565,10 @@ Error Connection::tls_failure(int reason, bool is_server) const {
   const char* const text = ERR_reason_error_string(code);
   return failure(cause::kTlsFailed, "the TLS handshake with " + peer + " failed: " +
                                         (text == nullptr ? "OpenSSL does not say why" : text));
+}
+
+bool Connection::is_refused() const {
+  return tls_ != nullptr && is_about_client_certificate(tls_->events().alert);
 }
 
 void Connection::take_peer(SSL& ssl) {

@@ -86,6 +86,10 @@ class Connection {
   bool wants_client_certificate() const {
     return tls_ != nullptr && tls_->events().wants_client_certificate;
   }
+  // Whether the peer has ended TLS by an alert about the client's certificate, or its absence. In
+  // TLS 1.2 that ends the handshake. In TLS 1.3 the client has completed the handshake by then, so
+  // the alert comes at the first read.
+  bool is_refused() const;
   // Whether the connection is open and the server's certificate was verified, so that a credential
   // may be sent.
   bool is_verified() const { return is_open_ && !route_.is_insecure; }

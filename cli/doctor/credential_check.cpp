@@ -4,18 +4,19 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/digest.hpp>
 #include <execcred/base/encoding.hpp>
-#include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/http/tls.hpp>
 #include <execcred/x509/certificate_fields.hpp>
 #include <execcred/x509/openssl.hpp>
-#include <execcred/x509/private_key.hpp>
 
 #include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace execcred::doctor {
@@ -53,22 +54,6 @@ json::Value payload_of(const SecretString& token) {
   if (!payload) return {};
   Result<json::Value> document = json::parse(*payload);
   return document ? std::move(document).value() : json::Value();
-}
-
-Result<std::vector<Certificate>> read_chain(const std::string& pem) {
-  std::vector<PemBlock> blocks = TRY(parse_pem_blocks(pem));
-  std::vector<Certificate> chain;
-  for (const PemBlock& block : blocks) {
-    if (block.label != "CERTIFICATE") continue;
-    std::string_view der = block.der.reveal();
-    std::optional<Certificate> certificate = take_certificate(der);
-    if (!certificate || !der.empty()) {
-      return Error{.kind = Error::Kind::no_credential, .message = "holds a malformed certificate"};
-    }
-    chain.push_back(std::move(*certificate));
-  }
-  if (!chain.empty()) return chain;
-  return Error{.kind = Error::Kind::no_credential, .message = "holds no certificate in PEM"};
 }
 
 class Check {
@@ -145,26 +130,27 @@ class Check {
 
   void check_certificate() {
     if (!start_openssl()) return unusable(cause::kProgramFailed, "OpenSSL does not start");
-    const Result<std::vector<Certificate>> chain = read_chain(credential_.client_certificate);
-    if (!chain) return unusable(invalid(), "the client certificate " + chain.error().message);
-    if (!looks_like_pem(credential_.client_key.reveal())) {
-      return unusable(invalid(), "the client key is no PEM");
+    const Result<ClientPair> pair =
+        ClientPair::parse(credential_.client_certificate, credential_.client_key);
+    if (!pair) {
+      const Error& error = pair.error();
+      return unusable(error.cause.empty() ? invalid() : error.cause, error.message);
     }
-    const Result<PrivateKey> key = read_private_key(credential_.client_key);
-    if (!key) return unusable(invalid(), "the client key: " + key.error().message);
-    X509& leaf = *chain->front().x509;
-    const bool is_pair = X509_check_private_key(&leaf, key->key.get()) == 1;
+    const std::unique_ptr<SSL_CTX, OpensslFree<SSL_CTX_free>> context(
+        SSL_CTX_new(TLS_client_method()));
+    if (context != nullptr) SSL_CTX_set_security_level(context.get(), kSecurityLevel);
+    const bool is_usable = context != nullptr && pair->use(*context);
     ERR_clear_error();
-    if (!is_pair) {
-      return unusable(cause::kCredentialKeyMismatch,
-                      "the private key does not belong to the certificate of " +
-                          in_quotes(text_of_name(X509_get_subject_name(&leaf))));
+    if (!is_usable) {
+      return unusable(invalid(),
+                      "the client's certificate cannot be used: its key or its signature is too "
+                      "weak");
     }
-    take_facts(*chain);
+    take_facts(pair->chain);
   }
 
-  void take_facts(const std::vector<Certificate>& chain) {
-    const X509& leaf = *chain.front().x509;
+  void take_facts(const std::vector<X509Owner>& chain) {
+    const X509& leaf = *chain.front();
     ClientCertificate times;
     // Only the two times are needed here. The checks below report an expired certificate.
     static_cast<void>(check_validity(leaf, rules_.now, times));
@@ -172,8 +158,8 @@ class Check {
                                  .issuer = text_of_name(X509_get_issuer_name(&leaf)),
                                  .not_before = times.not_before,
                                  .not_after = times.not_after};
-    for (const Certificate& one : chain) {
-      certificate.issuers.push_back(der_of_name(X509_get_issuer_name(one.x509.get())));
+    for (const X509Owner& one : chain) {
+      certificate.issuers.push_back(der_of_name(X509_get_issuer_name(one.get())));
     }
     told_.push_back("certificate of " + in_quotes(certificate.subject) + ", issued by " +
                     in_quotes(certificate.issuer) + ", until " + text_of(certificate.not_after));

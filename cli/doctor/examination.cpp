@@ -96,7 +96,7 @@ constexpr std::array<Stage, 4> kStages = {{{StepId::name, &Connection::resolve},
 Result<std::string> open_identified(Connection& connection) {
   std::string told;
   for (const Stage& stage : kStages) told = TRY((connection.*stage.run)());
-  return told + ", with the client certificate, which the server requires";
+  return told + std::string(kRequiresCertificate);
 }
 
 // Does the steps up to TLS. If one fails, marks the others as skipped, and returns null. Returns
@@ -190,6 +190,7 @@ Route with_certificate(const Route& route, const Credential& credential) {
 void ask_the_time(Connection& connection, Item& item) {
   const Result<Answer> answer =
       Api(connection, item).post(kSelfSubjectReviews, self_subject_review(), SecretString());
+  if (connection.is_refused()) return report_refusal(answer.error(), item);
   if (!answer || !answer->date) {
     item.skip(StepId::clock, answer ? "the server sends no Date" : answer.error().message);
     return;

@@ -138,6 +138,7 @@ Result<std::size_t> Connection::read_some(char* buffer, std::size_t size, TimePo
       if (reason == SSL_ERROR_WANT_WRITE) {
         events = POLLOUT;
       } else if (reason != SSL_ERROR_WANT_READ) {
+        if (is_refused()) return tls_failure(reason, active_ == ssl_.get());
         return std::size_t{0};
       }
     }
@@ -273,7 +274,8 @@ Result<HttpResponse> Connection::exchange_once(std::string_view method, const st
   });
   HttpReply reply(kMaxReply);
   const Status read = reader.read(method, reply);
-  was_closed = !read && !reader.has_begun() && std::chrono::steady_clock::now() < end;
+  was_closed =
+      !read && !reader.has_begun() && !is_refused() && std::chrono::steady_clock::now() < end;
   TRY(read);
   if (reader.ends_connection() || closes(reply.response())) is_open_ = false;
   return std::move(reply.response());

@@ -229,11 +229,6 @@ Error describe(const HttpFailure& failure) {
 
 namespace {
 
-constexpr int kHandshakeFailure = 40;  // RFC 8446, section 6
-constexpr int kBadCertificate = 42;
-constexpr int kProtocolVersion = 70;
-constexpr int kCertificateRequired = 116;
-
 Error failed(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::unavailable, .message = std::move(message), .hint = std::move(hint)};
@@ -264,41 +259,6 @@ unsigned long openssl_code(std::string_view detail) {
 }
 
 int openssl_reason(std::string_view detail) { return ERR_GET_REASON(openssl_code(detail)); }
-
-std::string_view alert_name(int alert) {
-  switch (alert) {
-    case kHandshakeFailure:
-      return "handshake failure";
-    case kBadCertificate:
-      return "bad certificate";
-    case 43:
-      return "unsupported certificate";
-    case 44:
-      return "certificate revoked";
-    case 45:
-      return "certificate expired";
-    case 46:
-      return "certificate unknown";
-    case 48:
-      return "unknown CA";
-    case 49:
-      return "access denied";
-    case 51:
-      return "decrypt error";
-    case kProtocolVersion:
-      return "protocol version";
-    case 71:
-      return "insufficient security";
-    case 80:
-      return "internal error";
-    case 112:
-      return "unrecognized name";
-    case kCertificateRequired:
-      return "certificate required";
-    default:
-      return "";
-  }
-}
 
 std::string names_text(const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 3;
@@ -385,17 +345,13 @@ Error alerted(const HttpFailure& failure) {
   const TlsEvents& events = failure.tls->events();
   const std::string peer = peer_of(failure);
   if (events.alert == kProtocolVersion) return too_old(failure);
-  const std::string_view name = alert_name(events.alert);
-  const std::string alert =
-      name.empty() ? "alert " + std::to_string(events.alert) : std::string(name);
-  const bool is_about_client = events.alert == kHandshakeFailure ||
-                               events.alert == kBadCertificate ||
-                               events.alert == kCertificateRequired;
+  const std::string alert = alert_text(events.alert);
+  const bool is_about_client = is_about_client_certificate(events.alert);
   if (events.wants_client_certificate && is_about_client) {
     return failed(peer + " wants a client certificate (TLS: " + alert + ")");
   }
-  if (failure.tls->has_client_certificate() && events.alert >= kBadCertificate &&
-      events.alert <= 49) {
+  if (failure.tls->has_client_certificate() && is_about_client &&
+      events.alert != kHandshakeFailure) {
     return failed(peer + " refused the client certificate (TLS: " + alert + ")");
   }
   return failed(peer + " refused TLS: " + alert);

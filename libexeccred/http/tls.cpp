@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/http/tls.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/pem.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/http/system_roots.hpp>
@@ -31,7 +32,6 @@ constexpr const char* kGroups = "*X25519MLKEM768:*secp256r1:x25519:secp384r1:sec
 #else
 constexpr const char* kGroups = "P-256:X25519:P-384:P-521";
 #endif
-constexpr int kSecurityLevel = 2;  // 112 bits: RSA of 2048 bits, no SHA-1
 
 Error unusable(std::string message) {
   return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
@@ -94,6 +94,8 @@ Result<KeyOwner> parse_key(const SecretString& pem) {
   KeyOwner key(PEM_read_bio_PrivateKey(bio.get(), nullptr, refuse_pass_phrase, &was_asked));
   const bool has_lacked = has_lacked_memory();
   if (was_asked) return unusable("the client's key is encrypted");
+  // OpenSSL passes over a byte order mark, and Go does not.
+  if (pem.reveal().starts_with("\xef\xbb\xbf")) key.reset();
   if (key == nullptr && has_lacked) return no_memory_for_tls();
   if (key == nullptr) return unusable("the client's key is no private key in PEM");
   return key;
@@ -181,6 +183,36 @@ Error no_memory_for_tls() {
       .kind = Error::Kind::unavailable, .message = "there is no memory for TLS", .is_local = true};
 }
 
+std::string alert_text(int alert) {
+  if (alert == kCertificateRequired) return "certificate required";  // unknown to OpenSSL 3.0
+  const std::string name = SSL_alert_desc_string_long(alert);
+  return name == "unknown" ? "alert " + std::to_string(alert) : name;
+}
+
+bool is_about_client_certificate(int alert) {
+  return alert == kHandshakeFailure || (alert >= kBadCertificate && alert <= kAccessDenied) ||
+         alert == kCertificateRequired;
+}
+
+Result<ClientPair> ClientPair::parse(std::string_view certificate, const SecretString& key) {
+  ClientPair pair;
+  pair.chain = TRY(parse_chain(certificate));
+  pair.key = TRY(parse_key(key));
+  if (X509_check_private_key(pair.chain.front().get(), pair.key.get()) == 1) return pair;
+  ERR_clear_error();
+  Error error = unusable("the client's key does not belong to its certificate");
+  error.cause = cause::kCredentialKeyMismatch;
+  return error;
+}
+
+bool ClientPair::use(SSL_CTX& context) const {
+  if (SSL_CTX_use_certificate(&context, chain.front().get()) != 1) return false;
+  for (std::size_t i = 1; i < chain.size(); ++i) {
+    if (SSL_CTX_add1_chain_cert(&context, chain[i].get()) != 1) return false;
+  }
+  return SSL_CTX_use_PrivateKey(&context, key.get()) == 1;
+}
+
 Result<std::unique_ptr<Tls>> Tls::make(const TlsSettings& settings) {
   std::unique_ptr<Tls> tls(new Tls);
   TRY(tls->set_roots(settings.ca_certificates));
@@ -227,11 +259,8 @@ Status Tls::load_client_certificate(const TlsSettings& settings) {
   if (settings.client_certificate.empty() && settings.client_key.empty()) return {};
   if (settings.client_certificate.empty()) return unusable("a client key needs its certificate");
   if (settings.client_key.empty()) return unusable("a client certificate needs its key");
-  chain_ = TRY(parse_chain(settings.client_certificate));
-  key_ = TRY(parse_key(settings.client_key));
-  if (X509_check_private_key(chain_.front().get(), key_.get()) == 1) return {};
-  ERR_clear_error();
-  return unusable("the client's key does not belong to its certificate");
+  pair_ = TRY(ClientPair::parse(settings.client_certificate, settings.client_key));
+  return {};
 }
 
 void Tls::expect(std::vector<Host> peers) {
@@ -240,18 +269,10 @@ void Tls::expect(std::vector<Host> peers) {
   events_ = {};
 }
 
-bool Tls::use_client_certificate(SSL_CTX& context) const {
-  if (SSL_CTX_use_certificate(&context, chain_.front().get()) != 1) return false;
-  for (std::size_t i = 1; i < chain_.size(); ++i) {
-    if (SSL_CTX_add1_chain_cert(&context, chain_[i].get()) != 1) return false;
-  }
-  return SSL_CTX_use_PrivateKey(&context, key_.get()) == 1;
-}
-
 bool Tls::set_up_server(SSL_CTX& context) const {
   static char is_server = 1;
   if (SSL_CTX_set_ex_data(&context, server_index(), &is_server) != 1) return false;
-  return key_ == nullptr || use_client_certificate(context);
+  return pair_.key == nullptr || pair_.use(context);
 }
 
 bool Tls::set_up(SSL_CTX& context) {

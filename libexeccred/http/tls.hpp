@@ -35,6 +35,37 @@ struct TlsEvents {
 
 Error no_memory_for_tls();
 
+// Some of TLS's alerts (RFC 8446, section 6).
+enum Alert {
+  kHandshakeFailure = 40,
+  kBadCertificate = 42,
+  kAccessDenied = 49,
+  kProtocolVersion = 70,
+  kInsufficientSecurity = 71,
+  kUnrecognizedName = 112,
+  kCertificateRequired = 116,
+};
+
+// "unknown CA"; "alert 99" if it has no name.
+std::string alert_text(int alert);
+// Whether a server sends the alert because it judges the client's certificate, or because there is
+// none.
+bool is_about_client_certificate(int alert);
+
+// A client's certificate with its chain, leaf first, and its key.
+struct ClientPair {
+  std::vector<X509Owner> chain = {};
+  KeyOwner key = {};
+
+  // Reads PEM as Go's clients do (tls.X509KeyPair). Fails (configuration), with
+  // credential-key-mismatch as its cause if the key is that of another certificate.
+  static Result<ClientPair> parse(std::string_view certificate, const SecretString& key);
+  // Sets up a client's context. False if OpenSSL fails, such as for a key that is too weak.
+  bool use(SSL_CTX& context) const;
+};
+
+inline constexpr int kSecurityLevel = 2;  // OpenSSL's, 112 bits: RSA of 2048 bits, no SHA-1
+
 class Tls {
  public:
   // Fails (configuration) if a PEM text cannot be used, or if the system's CA certificates are
@@ -61,7 +92,7 @@ class Tls {
   const TlsEvents& events() const { return events_; }
   // The number of peers with which a handshake was started.
   std::size_t handshakes() const { return handshakes_; }
-  bool has_client_certificate() const { return key_ != nullptr; }
+  bool has_client_certificate() const { return pair_.key != nullptr; }
   bool uses_system_roots() const { return uses_system_roots_; }
 
  private:
@@ -69,7 +100,6 @@ class Tls {
   Status set_roots(const std::string& pem);
   void use_waiting_time();
   Status load_client_certificate(const TlsSettings& settings);
-  bool use_client_certificate(SSL_CTX& context) const;
   bool set_up_server(SSL_CTX& context) const;
 
   static Tls& of(const SSL& ssl);
@@ -81,8 +111,7 @@ class Tls {
   bool uses_system_roots_ = false;
   std::vector<std::string> roots_;  // DER, not yet in the store
   std::optional<Error> bad_root_;
-  std::vector<X509Owner> chain_;  // leaf first
-  KeyOwner key_;
+  ClientPair pair_;  // empty if there is none
   std::vector<Host> peers_;
   std::size_t handshakes_ = 0;
   TlsEvents events_;

@@ -97,6 +97,13 @@ std::string printing_credential(std::string_view status) {
          std::string(status) + "}'";
 }
 
+std::string indented(std::string text) {
+  for (std::size_t at = 0; at != std::string::npos; at = text.find('\n', at + 1)) {
+    text.insert(at == 0 ? 0 : at + 1, "  ");
+  }
+  return text;
+}
+
 void give_certificate(Scene& scene, const execcred::test::Identity& certificate,
                       const execcred::test::Identity& key, std::string_view more = "") {
   const std::string pair = R"({"clientCertificateData":)" + blackbox::json_string(certificate.pem) +
@@ -114,6 +121,14 @@ execcred::test::Identity& kept(execcred::test::Identity identity) {
   around->identities.reserve(16);
   around->identities.push_back(std::move(identity));
   return around->identities.back();
+}
+
+// The server's certificate is one of a CA with this extension.
+void serve_below(Scene& scene, const execcred::test::Extension& extension) {
+  const auto& ca =
+      kept(make_identity({.common_name = "limited", .is_ca = true, .extensions = {extension}}));
+  scene.serve({.server = {.issuer = &ca}});
+  scene.ca = ca.pem;
 }
 
 const char* const kConfig = R"(apiVersion: apiserver.config.k8s.io/v1beta1
@@ -446,6 +461,19 @@ const std::vector<Fault>& faults() {
                                         R"(,"clientKeyData":"MC4CAQAwBQYDK2Vw"})"));
        },
        "program-output-invalid", 1, "credential"},
+      {"the key's PEM is indented, which no client reads",
+       [](Scene& s) {
+         auto& identity = kept(make_identity({.common_name = "jane"}));
+         identity.key_pem = indented(identity.key_pem);
+         give_certificate(s, identity, identity);
+       },
+       "program-output-invalid", 1, "credential"},
+      {"the client's key is too weak",
+       [](Scene& s) {
+         const auto& identity = kept(make_identity({.common_name = "jane", .rsa_bits = 1024}));
+         give_certificate(s, identity, identity);
+       },
+       "program-output-invalid", 1, "credential"},
       {"the key belongs to another certificate",
        [](Scene& s) {
          give_certificate(s, kept(make_identity({.common_name = "jane"})),
@@ -575,6 +603,42 @@ const std::vector<Fault>& faults() {
       {"the server's certificate begins later",
        [](Scene& s) { s.serve({.server = {.begins = 3600, .ends = 7200}}); }, "tls-expired", 1,
        "tls"},
+      {"a server's certificate for clients alone",
+       [](Scene& s) {
+         s.serve({.server = {.extensions = {{NID_ext_key_usage, "clientAuth"}}}});
+       },
+       "tls-wrong-ca", 1, "tls"},
+      {"a server's certificate with an unknown critical extension",
+       [](Scene& s) {
+         s.serve({.server = {.extensions = {{NID_netscape_comment, "critical,x"}}}});
+       },
+       "tls-wrong-ca", 1, "tls"},
+      {"a server's certificate that is signed with SHA-1",
+       [](Scene& s) { s.serve({.server = {.sha1 = true}}); }, "tls-wrong-ca", 1, "tls"},
+      {"a server's key that is too weak", [](Scene& s) { s.serve({.server = {.rsa_bits = 1024}}); },
+       "tls-wrong-ca", 1, "tls"},
+      {"a CA whose key may sign no certificate",
+       [](Scene& s) {
+         serve_below(s, {NID_key_usage, "critical,digitalSignature"});
+       },
+       "tls-wrong-ca", 1, "tls"},
+      {"a CA for other names",
+       [](Scene& s) {
+         serve_below(s, {NID_name_constraints, "critical,permitted;IP:10.0.0.0/255.0.0.0"});
+       },
+       "tls-wrong-ca", 1, "tls"},
+      {"a CA below one that allows none",
+       [](Scene& s) {
+         const auto& root = kept(make_identity(
+             {.common_name = "root",
+              .is_ca = true,
+              .extensions = {{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"}}}));
+         const auto& middle =
+             kept(make_identity({.common_name = "middle", .is_ca = true, .issuer = &root}));
+         s.serve({.server = {.issuer = &middle}, .tls = {.chain = {&middle}}});
+         s.ca = root.pem;
+       },
+       "tls-wrong-ca", 1, "tls"},
       {"a server without TLS",
        [](Scene& s) {
          s.server = local(plain_server([](Stream& stream) {

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -371,6 +372,97 @@ TEST_CASE("doctor: a TLS 1.2 server that requires the client certificate accepts
   CHECK(has(found.messages.at("tls"), "which the server requires"));
 }
 
+namespace {
+
+// The text without ports, times and the version of TLS.
+std::string without_digits(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "doctor: a server that judges the client certificate is reported alike in TLS 1.2 and 1.3") {
+  const execcred::test::Identity ca = execcred::test::make_ca("client CA");
+  const execcred::test::Identity other_ca = execcred::test::make_ca("another CA");
+  const execcred::test::Identity jane =
+      execcred::test::make_identity({.common_name = "jane", .issuer = &ca});
+  const execcred::test::Identity stranger =
+      execcred::test::make_identity({.common_name = "jane", .issuer = &other_ca});
+  const std::string wants = "asked for a client certificate, and refused the handshake without one";
+  const std::string refused = "refused the client certificate: ";
+  struct Case {
+    const execcred::test::Identity* certificate;
+    int error;  // by which the server refuses each certificate
+    std::string told;
+  };
+  for (const Case& row :
+       std::vector<Case>{{nullptr, 0, wants},
+                         {&jane, 0, ""},
+                         {&stranger, 0, refused + "unknown CA"},
+                         {&jane, X509_V_ERR_CERT_REJECTED, refused + "bad certificate"},
+                         {&jane, X509_V_ERR_CERT_HAS_EXPIRED, refused + "certificate expired"},
+                         {&jane, X509_V_ERR_CERT_REVOKED, refused + "certificate revoked"},
+                         {&jane, X509_V_ERR_INVALID_PURPOSE, refused + "unsupported certificate"},
+                         {&jane, X509_V_ERR_SUBTREE_MINMAX, refused + "certificate unknown"}}) {
+    std::vector<Found> found;
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+      CAPTURE(row.told);
+      CAPTURE(version);
+      Scene scene;
+      scene.serve({.tls = {.least_version = version,
+                           .greatest_version = version,
+                           .client_ca = &ca,
+                           .client_error = row.error}});
+      if (row.certificate != nullptr) {
+        scene.command = scene.sandbox.script("give", "cat " + scene.sandbox.at("answer"));
+        scene.args = {};
+        scene.sandbox.write(
+            "answer",
+            R"({"kind":"ExecCredential","apiVersion":)"
+            R"("client.authentication.k8s.io/v1","status":{"clientCertificateData":)" +
+                blackbox::json_string(row.certificate->pem) + R"(,"clientKeyData":)" +
+                blackbox::json_string(row.certificate->key_pem) + "}}",
+            0600);
+      }
+      const Outcome outcome = scene.run({"-o", "json", "--can=get/pods"});
+      CAPTURE(outcome.output);
+      found.push_back(read_found(outcome.output));
+      const bool works = row.told.empty();
+      CHECK(outcome.exit_code == (works ? 0 : 3));
+      CHECK(found.back().cause == (works ? "" : "tls-failed"));
+      CHECK(found.back().steps.at("tls") == (works ? "ok" : "fail"));
+      CHECK(found.back().steps.at("authenticate") == (works ? "ok" : "skipped"));
+      CHECK(has(found.back().messages.at("tls"), works ? "which the server requires" : row.told));
+      for (const char* const step : {"tls", "clock", "authenticate", "authorize"}) {
+        std::string& message = found.back().messages.at(step);
+        message = without_digits(message);
+        CHECK(message == found.front().messages.at(step));
+      }
+    }
+    CHECK(found.front().steps == found.back().steps);
+  }
+}
+
+TEST_CASE("doctor: a proxy that wants a client certificate is reported alike in TLS 1.2 and 1.3") {
+  const execcred::test::Identity ca = execcred::test::make_ca("client CA");
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    CAPTURE(version);
+    Scene scene;
+    Scene proxy;
+    proxy.serve({.tls = {.least_version = version, .greatest_version = version, .client_ca = &ca}});
+    scene.ca = proxy.api->ca_pem();
+    scene.more_of_cluster = R"(,"proxy-url":")" + proxy.server + R"(")";
+    const Outcome outcome = scene.run({"-o", "json"});
+    CAPTURE(outcome.output);
+    const Found found = read_found(outcome.output);
+    CHECK(outcome.exit_code == 3);
+    CHECK(found.cause == "proxy-failed");
+    CHECK(has(found.messages.at("proxy"), proxy.server + " asked for a client certificate"));
+  }
+}
+
 TEST_CASE("doctor: a begin within the tolerance of API servers does not hide the wrong audience") {
   Scene scene;
   const std::int64_t now = blackbox::seconds_since_epoch();
@@ -574,6 +666,31 @@ TEST_CASE("doctor: a kubeconfig's token, token file, plugin and contexts") {
   const std::string none =
       scene.sandbox.write("config", kubeconfig(scene, R"({"token":"x"})", ""), 0600);
   CHECK_REFUSAL(run_doctor({"--kubeconfig", none}), 2, "current-context");
+}
+
+TEST_CASE("doctor: a client key that clients cannot read is a fault of the kubeconfig") {
+  const Scene scene;
+  const execcred::test::Identity jane = execcred::test::make_identity({.common_name = "jane"});
+  const std::string certificate = scene.sandbox.write("jane.crt", jane.pem, 0600);
+  for (const std::string& key : {"  " + jane.key_pem, "\xef\xbb\xbf" + jane.key_pem, jane.pem,
+                                 std::string("no key"), jane.key_pem.substr(0, 80)}) {
+    CAPTURE(key.substr(0, 20));
+    const std::string file = scene.sandbox.write("jane.key", key, 0600);
+    for (const std::string& field :
+         {R"("client-key":")" + file, R"("client-key-data":")" + blackbox::base64(key)}) {
+      const std::string user = R"({"client-certificate":")" + certificate + R"(",)" + field + "\"}";
+      const Outcome outcome = run_doctor(
+          {"--kubeconfig", scene.sandbox.write("config", kubeconfig(scene, user, "one"), 0600),
+           "-o", "json", "--warn-before=1h"});
+      CAPTURE(outcome.output);
+      const Found found = read_found(outcome.output);
+      CHECK(outcome.exit_code == 1);
+      CHECK(found.cause == "profile-invalid");
+      CHECK(found.steps.at("credential") == "fail");
+      CHECK(has(found.messages.at("credential"), "the client's key is no private key in PEM"));
+      CHECK(found.steps.at("authenticate") == "skipped");
+    }
+  }
 }
 
 TEST_CASE("doctor: a kubeconfig's command is found as Go finds it, and nothing else is run") {

@@ -52,6 +52,15 @@ SslContextPtr make_context(const ServerTls& tls) {
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), tls.client_ca->certificate.get());
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   }
+  if (tls.client_error != 0) {
+    const auto judge = [](X509_STORE_CTX* store, void* error) {
+      X509_STORE_CTX_set_error(store, static_cast<int>(reinterpret_cast<std::intptr_t>(error)));
+      return 0;
+    };
+    SSL_CTX_set_cert_verify_callback(
+        context.get(), judge,
+        reinterpret_cast<void*>(static_cast<std::intptr_t>(tls.client_error)));
+  }
   return context;
 }
 

@@ -55,6 +55,7 @@ struct ServerTls {
   int least_version = TLS1_2_VERSION;
   int greatest_version = 0;
   const Identity* client_ca = nullptr;      // a client certificate of this CA is required
+  int client_error = 0;                     // X509_V_ERR_… that every client certificate gets
   bool asks_for_certificate = false;        // any client certificate, or none, will do
   std::vector<const Identity*> names = {};  // the CA names in the certificate request
 };
