@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api.hpp"
 
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
@@ -41,14 +42,44 @@ Answer read(HttpResponse response) {
   return answer;
 }
 
+// The key of an extra field as client-go writes it in a header's name (transport.headerKeyEscape):
+// bytes that no name may have, and '%', are percent-encoded. Servers read it in lower case.
+std::string header_key(std::string_view key) {
+  constexpr std::string_view kKept = "!#$&'*+-.^_`|~";
+  std::string text;
+  for (const char c : ascii_lower(key)) {
+    const bool is_kept = is_alphanumeric(c) || kKept.find(c) != std::string_view::npos;
+    text += is_kept ? std::string(1, c) : percent_encode(std::string(1, c));
+  }
+  return text;
+}
+
+// The headers of client-go's NewImpersonatingRoundTripper.
+std::string headers_of(const Impersonation& as) {
+  if (as.user.empty()) return {};
+  std::string lines = "Impersonate-User: " + as.user + "\r\n";
+  if (!as.uid.empty()) lines += "Impersonate-Uid: " + as.uid + "\r\n";
+  for (const std::string& group : as.groups) lines += "Impersonate-Group: " + group + "\r\n";
+  for (const auto& [key, values] : as.extra) {
+    for (const std::string& value : values) {
+      lines.append("Impersonate-Extra-").append(header_key(key)).append(": ").append(value);
+      lines += "\r\n";
+    }
+  }
+  return lines;
+}
+
 }  // namespace
+
+Api::Api(Connection& connection, Item& item, const Impersonation& act_as)
+    : connection_(connection), item_(item), headers_(headers_of(act_as)) {}
 
 Result<Answer> Api::send(std::string_view method, std::string_view path, const std::string& body,
                          const SecretString& token) {
   const auto start = std::chrono::steady_clock::now();
   std::string line = std::string(method) + " " + std::string(path) +
                      (token.empty() ? " without" : " with") + " a token: ";
-  Result<HttpResponse> response = connection_.exchange(method, path, body, token);
+  Result<HttpResponse> response = connection_.exchange(method, path, body, token, headers_);
   const auto elapsed =
       std::chrono::round<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
   if (!response) {

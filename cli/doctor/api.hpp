@@ -8,6 +8,7 @@
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
 #include <execcred/json/json.hpp>
+#include <execcred/kube/kubeconfig.hpp>
 
 #include <optional>
 #include <string>
@@ -27,11 +28,11 @@ struct Answer {
   TimePoint received = {};                       // ours
 };
 
-// Sends requests over one connection, with or without a token. Adds a line for each request to the
-// item, for --debug.
+// Sends requests over one connection, with or without a token, as the user of `act_as` if it has
+// one. Adds a line for each request to the item, for --debug.
 class Api {
  public:
-  Api(Connection& connection, Item& item) : connection_(connection), item_(item) {}
+  Api(Connection& connection, Item& item, const Impersonation& act_as = {});
 
   // Fails as Connection::exchange does. No token is sent where `token` is empty.
   Result<Answer> get(std::string_view path, const SecretString& token);
@@ -43,6 +44,7 @@ class Api {
 
   Connection& connection_;
   Item& item_;
+  std::string headers_;  // whole lines with their line ends
 };
 
 // An empty SelfSubjectReview. The server's reply names the user and the groups of the caller.

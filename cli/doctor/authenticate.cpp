@@ -81,7 +81,7 @@ class ServerRun {
         anonymous_connection_(anonymous),
         identified_connection_(identified),
         anonymous_(anonymous, item),
-        identified_(identified, item),
+        identified_(identified, item, check.act_as),
         item_(item) {}
 
   void run() {
@@ -90,8 +90,10 @@ class ServerRun {
     check_clock();
     judge();
     if (item_.step(StepId::authenticate).verdict != Verdict::ok) {
-      refute_times();
-      item_.skip(StepId::authorize, "the server does not know who asks");
+      const bool is_known = item_.step(StepId::authenticate).cause == cause::kForbidden;
+      is_known ? forgive() : refute_times();
+      item_.skip(StepId::authorize, is_known ? "the user may not act as another"
+                                             : "the server does not know who asks");
       return;
     }
     forgive();
@@ -210,6 +212,7 @@ class ServerRun {
       }
       return;
     }
+    if (!check_.act_as.user.empty()) return judge_impersonation(with);
     if (with.user == kAnonymousUser || (without.is_known && with.user == without.user)) {
       item_.fail(StepId::authenticate, cause::kAnonymous,
                  "the server treats the caller as " + in_quotes(with.user) +
@@ -220,6 +223,29 @@ class ServerRun {
     }
     item_.user = item_.shown(with.user);
     item_.ok(StepId::authenticate, with_groups(with));
+  }
+
+  // The server names the user to act as; if it refuses that, its message names the user who asks.
+  void judge_impersonation(const Identity& with) {
+    const std::string& as = check_.act_as.user;
+    const bool is_refused =
+        with_.status == kForbidden &&
+        (with.user != as || with_.message.find(" impersonate") != std::string::npos);
+    if (is_refused) {
+      item_.fail(StepId::authenticate, cause::kForbidden,
+                 "the server knows the user " + in_quotes(with.user) + ", who may not act as " +
+                     in_quotes(as) + ": " + with_.message,
+                 "a ClusterRole must allow that user the verb impersonate, or the kubeconfig must "
+                 "not have as");
+    } else if (with.user != as) {
+      item_.fail(
+          StepId::authenticate, cause::kUnauthorizedOther,
+          "asked as " + in_quotes(as) + ", the server takes the caller for " + in_quotes(with.user),
+          "a proxy before the server may remove the headers Impersonate-User and so on");
+    } else {
+      item_.user = item_.shown(with.user);
+      item_.ok(StepId::authenticate, with_groups(with) + ", by impersonation");
+    }
   }
 
   // Judges the replies of a server without SelfSubjectReview. A SelfSubjectAccessReview is not

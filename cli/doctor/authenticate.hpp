@@ -18,6 +18,7 @@ struct ServerCheck {
   const CredentialFacts& facts;
   const AuthenticationConfig* config = nullptr;
   const std::vector<Permission>& permissions;
+  const Impersonation& act_as;
 };
 
 // Writes the three steps to `item`. `anonymous` presents no client certificate. `identified`

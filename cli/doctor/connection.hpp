@@ -98,9 +98,10 @@ class Connection {
   // server has closed a kept connection, the request is sent again on a new one. Fails as open()
   // does, with unavailable (no reply, the connection was cut), with no_credential (the reply is not
   // HTTP/1.1, or is too large), or with internal (`authorization` is given, and the server is not
-  // verified).
+  // verified). `headers` are whole lines with their line ends.
   Result<HttpResponse> exchange(std::string_view method, std::string_view path,
-                                std::string_view body, const SecretString& authorization);
+                                std::string_view body, const SecretString& authorization,
+                                std::string_view headers = {});
 
  private:
   using TimePoint = std::chrono::steady_clock::time_point;

@@ -260,7 +260,8 @@ void Examination::go_to_server(const Target& target, const Route& route,
       const ServerCheck check{.credential = *credential,
                               .facts = facts,
                               .config = options_.config ? &*options_.config : nullptr,
-                              .permissions = options_.permissions};
+                              .permissions = options_.permissions,
+                              .act_as = target.act_as};
       ask_server(check, anonymous, identified ? *identified : anonymous, item);
     }
   }

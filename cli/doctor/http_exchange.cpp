@@ -282,8 +282,8 @@ Result<HttpResponse> Connection::exchange_once(std::string_view method, const st
 }
 
 Result<HttpResponse> Connection::exchange(std::string_view method, std::string_view path,
-                                          std::string_view body,
-                                          const SecretString& authorization) {
+                                          std::string_view body, const SecretString& authorization,
+                                          std::string_view headers) {
   std::string request = std::string(method) + " " + route_.server.path + std::string(path) +
                         " HTTP/1.1\r\nHost: " + route_.authority() + "\r\nUser-Agent: execcred/" +
                         kVersion + "\r\nAccept: application/json, application/jwk-set+json\r\n";
@@ -291,6 +291,7 @@ Result<HttpResponse> Connection::exchange(std::string_view method, std::string_v
     request +=
         "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n";
   }
+  request += headers;
   bool is_new = !is_open_;
   for (;;) {
     if (!is_open_) TRY(open());

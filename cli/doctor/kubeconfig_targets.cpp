@@ -7,7 +7,6 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/access_rules.hpp>
-#include <execcred/exec/bearer_token.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/kubeconfig.hpp>
@@ -77,14 +76,17 @@ Result<std::string> data_or_file(std::string_view data, const std::string& path,
   return error;
 }
 
-Result<Credential> written_credential(const KubeconfigUser& user) {
+Result<Credential> written_credential(const KubeconfigUser& user, Target& target) {
   Credential credential;
-  // client-go rereads the token file, and so prefers it to the token in the kubeconfig.
-  if (!user.token_file.empty()) {
-    const SecretString content = TRY(read_secret_file(user.token_file));
-    credential.token = TRY(bearer_token(content));
-  } else if (!user.token.empty()) {
-    credential.token = TRY(bearer_token(user.token).cause(cause::kProfileInvalid));
+  KubeconfigToken token =
+      TRY(read_token(user).cause(user.token_file.empty() ? cause::kProfileInvalid : ""));
+  credential.token = std::move(token.text);
+  target.is_renewed =
+      credential.token.empty() ? user.client_certificate_data.empty() : token.is_from_file;
+  if (!user.token_file.empty() && !token.is_from_file) {
+    target.item.ok(StepId::profile, target.item.step(StepId::profile).message +
+                                        "; clients use its token, because they find none in " +
+                                        in_quotes(user.token_file));
   }
   credential.client_certificate = TRY(data_or_file(
       user.client_certificate_data, user.client_certificate, "client-certificate-data"));
@@ -142,10 +144,9 @@ void take_user(const Document& document, const KubeconfigContext& context, Targe
                 wrong("user " + in_quotes(user.name) + " has " + unusable_field(user),
                       "give the user an exec section with one of execcred's plugins"));
   }
-  Result<Credential> credential = written_credential(user);
+  Result<Credential> credential = written_credential(user, target);
   if (credential) {
     target.written = std::move(credential).value();
-    target.is_renewed = has_token ? !user.token_file.empty() : user.client_certificate_data.empty();
     return;
   }
   target.item.fail(StepId::credential, credential.error(), cause_of(credential.error()));
@@ -167,8 +168,11 @@ Target target_of_context(const Document& document, const std::string& name) {
     fail(target, StepId::profile, cause::kProfileInvalid, taken.error());
     return target;
   }
-  target.item.ok(StepId::profile,
-                 "context " + in_quotes(name) + ", " + redacted_url(target.access->cluster.server));
+  target.act_as = context->user.act_as;
+  const std::string& as = target.act_as.user;
+  target.item.ok(StepId::profile, "context " + in_quotes(name) + ", " +
+                                      redacted_url(target.access->cluster.server) +
+                                      (as.empty() ? "" : ", acting as " + in_quotes(as)));
   take_user(document, *context, target);
   return target;
 }

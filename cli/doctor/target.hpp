@@ -6,6 +6,7 @@
 
 #include <execcred/exec/exec_credential.hpp>
 #include <execcred/kube/access.hpp>
+#include <execcred/kube/kubeconfig.hpp>
 #include <execcred/kube/provider_mapping.hpp>
 
 #include <memory>
@@ -24,6 +25,8 @@ struct Target {
   std::optional<Access> access = std::nullopt;
   // A token or certificate of the kubeconfig. No program is run for it.
   std::optional<Credential> written = std::nullopt;
+  // The user that the kubeconfig acts as.
+  Impersonation act_as = {};
   // `written` is in a file that the kubeconfig names, which another program may renew. A credential
   // in the kubeconfig itself is not renewed.
   bool is_renewed = false;

@@ -106,15 +106,8 @@ Result<std::string> data_or_file(std::string_view data, const std::string& path,
 Status take_user(const KubeconfigUser& user, Hub& hub) {
   TRY(check_user(user));
   if (!user.problems.empty()) return user.problems.front();
-  // The file takes precedence over the token, as in client-go, because the file is read again
-  // later.
-  if (!user.token_file.empty()) {
-    const SecretString content = TRY(read_secret_file(user.token_file));
-    hub.token = TRY(bearer_token(content));
-    hub.token_file = user.token_file;
-  } else if (!user.token.empty()) {
-    hub.token = TRY(bearer_token(user.token));
-  }
+  hub.token = TRY(read_token(user)).text;
+  hub.token_file = user.token_file;  // client-go reads it again too
   TlsSettings& tls = hub.http.tls;
   tls.client_certificate = TRY(data_or_file(user.client_certificate_data, user.client_certificate,
                                             "client-certificate-data"));

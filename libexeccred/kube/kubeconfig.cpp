@@ -5,6 +5,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
+#include <execcred/exec/bearer_token.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/kubeconfig_rules.hpp>
@@ -268,21 +269,29 @@ Status read_exec(const ObjectReader& object, KubeconfigUser& user) {
   return {};
 }
 
-std::vector<std::string> texts_of(const Value* list) {
+// Texts for headers, which control characters would end.
+Result<std::vector<std::string>> read_texts(const Value* list, const std::string& path) {
   std::vector<std::string> texts;
   if (list == nullptr || list->array() == nullptr) return texts;
-  for (const Value& text : *list->array()) texts.push_back(json::text_or_empty(&text));
+  for (const Value& text : *list->array()) {
+    texts.push_back(json::text_or_empty(&text));
+    if (has_control_character(texts.back())) {
+      return json::field_error(path, "has a control character");
+    }
+  }
   return texts;
 }
 
 Result<Impersonation> read_impersonation(const ObjectReader& object) {
   Impersonation act_as = {.user = TRY(read_text(object, "as")),
-                          .uid = TRY(read_text(object, "as-uid")),
-                          .groups = texts_of(object.find("as-groups"))};
+                          .uid = TRY(read_text(object, "as-uid"))};
+  act_as.groups = TRY(read_texts(object.find("as-groups"), object.path_of("as-groups")));
   const Value* extra = object.find("as-user-extra");
   if (extra == nullptr) return act_as;
+  const std::string path = object.path_of("as-user-extra");
   for (const json::Member& member : *extra->object()) {
-    act_as.extra.emplace_back(member.name, texts_of(&member.value));
+    std::vector<std::string> values = TRY(read_texts(&member.value, path));
+    act_as.extra.emplace_back(member.name, std::move(values));
   }
   return act_as;
 }
@@ -462,6 +471,29 @@ Status Kubeconfig::check_stored(const AllowedFields& allowed_fields, bool allow_
     TRY(check_stored_cluster(cluster, allow_insecure));
   }
   return {};
+}
+
+namespace {
+
+// Whether a client that trusts every file would read a token there.
+bool has_content(const std::string& path) {
+  const Result<std::string> content = read_untrusted_file(path, kMaxSecretFile);
+  return content && !trim(*content).empty();
+}
+
+}  // namespace
+
+Result<KubeconfigToken> read_token(const KubeconfigUser& user) {
+  KubeconfigToken token;
+  token.is_from_file =
+      !user.token_file.empty() && (user.token.empty() || has_content(user.token_file));
+  if (token.is_from_file) {
+    const SecretString content = TRY(read_secret_file(user.token_file));
+    token.text = TRY(bearer_token(content));
+  } else if (!user.token.empty()) {
+    token.text = TRY(bearer_token(user.token));
+  }
+  return token;
 }
 
 }  // namespace execcred

@@ -39,11 +39,8 @@ Status add_id_token(const KubeconfigUser& user, TimePoint now, Credential& crede
 }
 
 Status add_user_token(const KubeconfigUser& user, TimePoint now, Credential& credential) {
-  if (!user.token_file.empty()) {
-    const SecretString content = TRY(read_secret_file(user.token_file));
-    return add_token(content, now, credential);
-  }
-  if (!user.token.empty()) return add_token(user.token, now, credential);
+  const KubeconfigToken token = TRY(read_token(user));
+  if (!token.text.empty()) return add_token(token.text, now, credential);
   if (!user.oidc_id_token.empty()) return add_id_token(user, now, credential);
   return {};
 }

@@ -668,6 +668,132 @@ TEST_CASE("doctor: a kubeconfig's token, token file, plugin and contexts") {
   CHECK_REFUSAL(run_doctor({"--kubeconfig", none}), 2, "current-context");
 }
 
+// The headers are those that client-go sends for the same kubeconfig.
+TEST_CASE("doctor: a kubeconfig's as, as-uid, as-groups and as-user-extra are sent") {
+  const Scene scene;
+  scene.api->answer([](const ApiRequest& request) -> ApiReply {
+    if (request.impersonation.empty()) return {.status = 0};
+    if (request.path.ends_with("/selfsubjectreviews")) return review_of("bob");
+    return {.status = 201,
+            .body = R"({"kind":"SelfSubjectAccessReview","status":{"allowed":false}})"};
+  });
+  const std::string user = R"({"token":")" + scene.token +
+                           R"(","as":"bob","as-uid":"7","as-groups":["a b","c"],"as-user-extra":)"
+                           R"({"Example.com/Tea%":["x","y"],"z":[]}})";
+  const std::string path = scene.sandbox.write("config", kubeconfig(scene, user, "one"), 0600);
+  const Outcome outcome = run_doctor({"--kubeconfig", path, "-o", "json", "--warn-before=1m",
+                                      "--can=get/pods", "--can=list/nodes"});
+  CAPTURE(outcome.output);
+  const Found found = read_found(outcome.output);
+  CHECK(outcome.exit_code == 1);
+  CHECK(found.user == "bob");
+  CHECK(found.cause == "forbidden");
+  CHECK(has(found.messages.at("profile"), "acting as 'bob'"));
+  CHECK(has(found.messages.at("authenticate"), "by impersonation"));
+  CHECK(found.steps.at("authorize") == "fail");
+  const std::vector<std::string> sent = {"Impersonate-User: bob",
+                                         "Impersonate-Uid: 7",
+                                         "Impersonate-Group: a b",
+                                         "Impersonate-Group: c",
+                                         "Impersonate-Extra-example.com%2Ftea%25: x",
+                                         "Impersonate-Extra-example.com%2Ftea%25: y"};
+  std::size_t as_bob = 0;
+  for (const ApiRequest& request : scene.api->requests()) {
+    CHECK(request.impersonation == (request.token.empty() ? std::vector<std::string>() : sent));
+    if (!request.token.empty()) ++as_bob;
+  }
+  CHECK(as_bob == 3);
+}
+
+TEST_CASE("doctor: a kubeconfig's as cannot add a header") {
+  const Scene scene;
+  for (const char* const field :
+       {R"("as":"a\r\nX: y")", R"("as":"a","as-uid":"a\nX: y")",
+        R"("as":"a","as-groups":["b\nX: y"])", R"("as":"a","as-user-extra":{"b":["c\r\nX: y"]})",
+        R"("as":"a","as-user-extra":{"b: c\r\nX":["y"]})"}) {
+    CAPTURE(field);
+    const std::string user = R"({"token":")" + scene.token + "\"," + field + "}";
+    const std::string path = scene.sandbox.write("config", kubeconfig(scene, user, "one"), 0600);
+    run_doctor({"--kubeconfig", path, "-o", "json"});
+  }
+  for (const ApiRequest& request : scene.api->requests()) {
+    for (const std::string& line : request.head) CHECK_FALSE(line.starts_with("X:"));
+  }
+}
+
+TEST_CASE("doctor: a missing right to impersonate is told as such") {
+  struct Case {
+    ApiReply reply;
+    const char* cause;
+    std::string told;
+  };
+  const auto forbidden = [](std::string_view message) {
+    return status_reply(403, "Forbidden", message);
+  };
+  for (const Case& row : std::vector<Case>{
+           {forbidden(
+                R"(users "bob" is forbidden: User "jane" cannot impersonate resource "users" )"
+                R"(in API group "" at the cluster scope)"),
+            "forbidden", "knows the user 'jane', who may not act as 'bob': users \"bob\""},
+           {forbidden(
+                R"(groups "g" is forbidden: User "bob" cannot impersonate resource "groups")"),
+            "forbidden", "who may not act as 'bob': groups \"g\""},
+           // The impersonation is allowed.
+           {forbidden(R"(selfsubjectreviews is forbidden: User "bob" cannot create resource)"), "",
+            "user 'bob', by impersonation"},
+           {review_of("bob"), "", "user 'bob'"},
+           {review_of("jane"), "unauthorized-other", "takes the caller for 'jane'"},
+           {unauthorized(), "unauthorized-other", "401"}}) {
+    CAPTURE(row.told);
+    const Scene scene;
+    scene.api->answer([&row](const ApiRequest& request) -> ApiReply {
+      return request.impersonation.empty() ? ApiReply{.status = 0} : row.reply;
+    });
+    const std::string user = R"({"token":")" + scene.token + R"(","as":"bob"})";
+    const std::string path = scene.sandbox.write("config", kubeconfig(scene, user, "one"), 0600);
+    const Outcome outcome = run_doctor({"--kubeconfig", path, "-o", "json", "--warn-before=1m"});
+    CAPTURE(outcome.output);
+    const Found found = read_found(outcome.output);
+    const bool works = row.cause == std::string();
+    CHECK(found.cause == row.cause);
+    CHECK(outcome.exit_code == (works ? 0 : 1));
+    CHECK(found.user == (works ? "bob" : ""));
+    CHECK(found.steps.at("authenticate") == (works ? "ok" : "fail"));
+    CHECK(has(found.messages.at("authenticate"), row.told));
+  }
+}
+
+TEST_CASE("doctor: the token beside a tokenFile is the one that client-go sends") {
+  const Scene scene;
+  scene.sandbox.write("empty", " \n", 0600);
+  fs::create_directory(scene.sandbox.at("folder"));
+  scene.sandbox.write("words", "two words", 0600);
+  struct Case {
+    std::string user;
+    std::string cause;  // empty: it works
+  };
+  const std::string token = R"("token":")" + scene.token + "\",";
+  const std::string other = R"("token":"other",)";
+  for (const Case& row : std::vector<Case>{{token + R"("tokenFile":"none")", ""},
+                                           {token + R"("tokenFile":"empty")", ""},
+                                           {token + R"("tokenFile":"folder")", ""},
+                                           {other + R"("tokenFile":"token")", ""},
+                                           {other + R"("tokenFile":"none")", "unauthorized-other"},
+                                           {token + R"("tokenFile":"words")", "source-refused"},
+                                           {R"("tokenFile":"none")", "source-missing"},
+                                           {R"("tokenFile":"empty")", "source-missing"}}) {
+    CAPTURE(row.user);
+    const std::string path =
+        scene.sandbox.write("config", kubeconfig(scene, "{" + row.user + "}", "one"), 0600);
+    const Outcome outcome = run_doctor({"--kubeconfig", path, "-o", "json", "--warn-before=1m"});
+    CAPTURE(outcome.output);
+    const Found found = read_found(outcome.output);
+    CHECK(found.cause == row.cause);
+    CHECK(outcome.exit_code == (row.cause.empty() ? 0 : 1));
+    CHECK(found.user == (row.cause.empty() ? "jane" : ""));
+  }
+}
+
 TEST_CASE("doctor: a client key that clients cannot read is a fault of the kubeconfig") {
   const Scene scene;
   const execcred::test::Identity jane = execcred::test::make_identity({.common_name = "jane"});

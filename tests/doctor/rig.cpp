@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <ctime>
+#include <sstream>
 
 namespace doctor_test {
 namespace {
@@ -36,6 +37,11 @@ ApiRequest parse(const std::string& text) {
   request.body = text.substr(end + 4);
   constexpr std::string_view kBearer = "Bearer ";
   const std::string authorization = header_of(head, "Authorization");
+  std::istringstream lines(head);
+  for (std::string line; std::getline(lines, line);) {
+    request.head.push_back(line.substr(0, line.find('\r')));
+    if (line.starts_with("Impersonate-")) request.impersonation.push_back(request.head.back());
+  }
   if (authorization.starts_with(kBearer)) request.token = authorization.substr(kBearer.size());
   return request;
 }

@@ -33,6 +33,8 @@ struct ApiRequest {
   std::string path = {};
   std::string token = {};  // of "Authorization: Bearer", or empty
   std::string body = {};
+  std::vector<std::string> head = {};           // its lines
+  std::vector<std::string> impersonation = {};  // those like "Impersonate-User: bob"
   bool has_certificate = false;
 };
 

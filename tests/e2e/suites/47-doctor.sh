@@ -470,6 +470,38 @@ for body in 'kill -SEGV $$|program-crashed|1' 'exec sleep 60|program-timeout|3' 
   check "a program that does '$line' is $cause" fault "$cause" "$status" script "$line"
 done
 
+# A kubeconfig's user, as FILTER changes that of ACCOUNT: doctor and kubectl must agree.
+kubeconfig_user() { # ACCOUNT FILTER
+  jq --arg token "$(request_token "$1")" ".users[0].user = {token: \$token} | .users[0].user |= ($2)" \
+    "$E2E_CLUSTER/admin.kubeconfig" >kubeconfig.json
+  chmod 600 kubeconfig.json
+  run "$EXECCRED_BIN/execcred" doctor --kubeconfig kubeconfig.json -o json --warn-before 1m
+}
+same_user() { # ACCOUNT FILTER USER
+  kubeconfig_user "$1" "$2"
+  expect_success
+  expect_json '.items[0].user' "$3"
+  run kubectl --kubeconfig kubeconfig.json auth whoami -o json
+  expect_json '.status.userInfo.username' "$3"
+}
+nobody_acts_as() { # ACCOUNT FILTER
+  kubeconfig_user "$1" "$2"
+  expect_json '.items[0].cause' forbidden
+  run kubectl --kubeconfig kubeconfig.json auth whoami -o json
+  [ "$STATUS" -ne 0 ] || unexpected "kubectl acts as nobody else"
+}
+create_account actor
+admin create clusterrole "$NAMESPACE-actor" --verb impersonate --resource users,groups >/dev/null
+admin create clusterrolebinding "$NAMESPACE-actor" --clusterrole "$NAMESPACE-actor" \
+  --serviceaccount "$NAMESPACE:actor" >/dev/null
+check "as and as-groups are the user that kubectl acts as" \
+  same_user actor '.as = "bob" | .["as-groups"] = ["team a", "b"]' bob
+check "a user that may not act as another is forbidden" nobody_acts_as reader '.as = "bob"'
+check "a user that may not set the extra field of another is forbidden" \
+  nobody_acts_as actor '.as = "bob" | .["as-user-extra"] = {"Example.com/Team%": ["x"]}'
+check "the token beside a tokenFile that is not there is the one that kubectl sends" \
+  same_user reader '.tokenFile = "/no/such/file"' "$(user_of reader)"
+
 # A second API server, which also accepts the tokens of another issuer.
 configuration kubernetes >"$SUITE_DIR/authentication.yaml"
 CLUSTER_ISSUER=https://second.example.com \

@@ -211,9 +211,11 @@ TEST_CASE("identity: no hub at all is a configuration error that says what to pa
 }
 
 TEST_CASE(
-    "identity: a token, a token file, which wins, and relative paths from the file's folder") {
+    "identity: a token, a token file, which wins if it is there, and relative paths from the "
+    "file's folder") {
   for (const std::string user :
-       {"{token: TOKEN}", "{tokenFile: token}", "{token: other, tokenFile: ./token}"}) {
+       {"{token: TOKEN}", "{tokenFile: token}", "{token: other, tokenFile: ./token}",
+        "{token: TOKEN, tokenFile: none}"}) {
     CAPTURE(user);
     CHECK_SUCCESS(run_with("", user));
   }
