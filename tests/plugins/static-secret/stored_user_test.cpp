@@ -112,6 +112,8 @@ TEST_CASE("kubeconfig user: each --allow-field allows one field, and no other") 
   const std::string certificate = sandbox.write("tls.crt", pair.certificate, 0600);
   const std::string key = sandbox.write("tls.key", pair.key, 0600);
   CHECK(token_of(of_user("tokenFile: " + token_file, {"--allow-field=tokenFile"})) == token);
+  CHECK(token_of(of_user("token: " + token + ", tokenFile: /none", {"--allow-field=tokenFile"})) ==
+        token);
   CHECK_FAILURE(of_user("tokenFile: " + token_file, {"--allow-field=clientKey"}), 1,
                 "has a tokenFile path, which");
   const std::string paths = "client-certificate: " + certificate + ", client-key: " + key;
