@@ -438,7 +438,9 @@ Result<Connection::SslOwner> Connection::shake_hands(SslContextOwner& context, S
     if (done == 1) return ssl;
     const int reason = SSL_get_error(ssl.get(), done);
     const bool wants_more = reason == SSL_ERROR_WANT_READ || reason == SSL_ERROR_WANT_WRITE;
-    if (!wants_more) return tls_failure(reason, is_server);
+    if (!wants_more) {
+      return tls_failure(reason, is_server, SSL_get_pending_cipher(ssl.get()) != nullptr);
+    }
     if (reason == SSL_ERROR_WANT_READ && std::exchange(is_first_answer, false)) {
       TRY(check_speaks_tls(is_server, end));
     }
@@ -513,7 +515,7 @@ Error Connection::certificate_failure(bool is_server) const {
   }
 }
 
-Error Connection::tls_failure(int reason, bool is_server) const {
+Error Connection::tls_failure(int reason, bool is_server, bool is_agreed) const {
   const int problem = errno;
   const TlsEvents& events = tls_->events();
   const unsigned long code = ERR_peek_error();
@@ -530,13 +532,13 @@ Error Connection::tls_failure(int reason, bool is_server) const {
                    peer + " asked for a client certificate, and refused the handshake without one",
                    "the credential needs a client certificate, of a CA that is trusted there");
   }
-  if (is_refused() && events.alert != kHandshakeFailure && is_server &&
-      tls_->has_client_certificate()) {
+  const bool is_disagreement = events.alert == kHandshakeFailure && !is_agreed;
+  if (is_refused() && !is_disagreement && is_server && tls_->has_client_certificate()) {
     return failure(cause::kTlsFailed,
                    peer + " refused the client certificate: " + alert_text(events.alert),
                    "it must be valid, and of a CA that is trusted there");
   }
-  if (events.alert == kProtocolVersion || events.alert == kHandshakeFailure ||
+  if (events.alert == kProtocolVersion || is_disagreement ||
       events.alert == kInsufficientSecurity || openssl == SSL_R_UNSUPPORTED_PROTOCOL ||
       openssl == SSL_R_WRONG_SSL_VERSION || openssl == SSL_R_TLSV1_ALERT_PROTOCOL_VERSION) {
     return failure(cause::kTlsProtocol,

@@ -123,7 +123,8 @@ class Connection {
   Status prepare_tls();
   Result<SslOwner> shake_hands(SslContextOwner& context, SSL* outer, bool is_server);
   Status check_speaks_tls(bool is_server, TimePoint deadline);
-  Error tls_failure(int reason, bool is_server) const;
+  // `is_agreed`: both sides have agreed on a version and a cipher.
+  Error tls_failure(int reason, bool is_server, bool is_agreed) const;
   // The host that the certificate of the proxy or the server must name.
   const Host& host_of(bool is_server) const;
   Error certificate_failure(bool is_server) const;

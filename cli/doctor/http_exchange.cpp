@@ -138,7 +138,7 @@ Result<std::size_t> Connection::read_some(char* buffer, std::size_t size, TimePo
       if (reason == SSL_ERROR_WANT_WRITE) {
         events = POLLOUT;
       } else if (reason != SSL_ERROR_WANT_READ) {
-        if (is_refused()) return tls_failure(reason, active_ == ssl_.get());
+        if (is_refused()) return tls_failure(reason, active_ == ssl_.get(), true);
         return std::size_t{0};
       }
     }

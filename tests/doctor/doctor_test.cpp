@@ -397,15 +397,16 @@ TEST_CASE(
     int error;  // by which the server refuses each certificate
     std::string told;
   };
-  for (const Case& row :
-       std::vector<Case>{{nullptr, 0, wants},
-                         {&jane, 0, ""},
-                         {&stranger, 0, refused + "unknown CA"},
-                         {&jane, X509_V_ERR_CERT_REJECTED, refused + "bad certificate"},
-                         {&jane, X509_V_ERR_CERT_HAS_EXPIRED, refused + "certificate expired"},
-                         {&jane, X509_V_ERR_CERT_REVOKED, refused + "certificate revoked"},
-                         {&jane, X509_V_ERR_INVALID_PURPOSE, refused + "unsupported certificate"},
-                         {&jane, X509_V_ERR_SUBTREE_MINMAX, refused + "certificate unknown"}}) {
+  for (const Case& row : std::vector<Case>{
+           {nullptr, 0, wants},
+           {&jane, 0, ""},
+           {&stranger, 0, refused + "unknown CA"},
+           {&jane, X509_V_ERR_CERT_REJECTED, refused + "bad certificate"},
+           {&jane, X509_V_ERR_CERT_HAS_EXPIRED, refused + "certificate expired"},
+           {&jane, X509_V_ERR_CERT_REVOKED, refused + "certificate revoked"},
+           {&jane, X509_V_ERR_INVALID_PURPOSE, refused + "unsupported certificate"},
+           {&jane, X509_V_ERR_APPLICATION_VERIFICATION, refused + "handshake failure"},
+           {&jane, X509_V_ERR_SUBTREE_MINMAX, refused + "certificate unknown"}}) {
     std::vector<Found> found;
     for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
       CAPTURE(row.told);
