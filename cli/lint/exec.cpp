@@ -21,6 +21,8 @@ namespace {
 using json::ObjectReader;
 using Texts = std::vector<std::string>;
 
+constexpr std::string_view kCaOption = "server-ca-file";
+
 void check_relative_command(const Scope& scope, const std::string& command, const std::string& path,
                             Consumer consumer) {
   const bool is_name = command.find('/') == std::string::npos;
@@ -73,13 +75,7 @@ void check_cluster_info(const Scope& scope, const ExecConfig& exec, const Declar
               "set provideClusterInfo: true");
 }
 
-// Why the plugin's tokens are valid at more than one server; empty if they are not. The writer of a
-// ClusterProfile chooses the server, which could use such a token at another server.
-std::string_view reach_of_tokens(const ExecConfig& exec, const DeclaredOptions& options) {
-  if (options.provider() == nullptr) return {};
-  return options.provider()->reach(GivenInExec(exec, options));
-}
-
+// The writer of a ClusterProfile chooses the server, which could use a token at another server.
 void check_servers(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                    const std::string& path) {
   const std::vector<Option>& all = options.set().all();
@@ -87,21 +83,33 @@ void check_servers(const Scope& scope, const ExecConfig& exec, const DeclaredOpt
     return option.servers == Option::Servers::limited;
   });
   if (limit == all.end() || is_given(exec, options, limit->name)) return;
+  if (options.provider() == nullptr) return;
+  using Kind = Binding::Kind;
+  const Binding binding = options.provider()->binding(options.set(), GivenInExec(exec, options));
+  const bool checks_connection =
+      binding.kind == Kind::named_server || binding.kind == Kind::stored_server;
   for (const Option& option : all) {
-    if (option.companion != limit->name || !is_given(exec, options, option.name)) continue;
+    if (checks_connection || option.companion != limit->name) continue;
+    if (!is_given(exec, options, option.name)) continue;
     scope.warning(join_path(path, "args"),
                   "has " + option.flag() + ", which does nothing without " + limit->flag(),
                   "add " + limit->flag() + "=https://HOST[:PORT], or remove it");
   }
-  const std::string_view reach = reach_of_tokens(exec, options);
-  if (reach.empty()) return;
-  scope.warning(join_path(path, "args"),
-                "lacks " + limit->flag() +
-                    ", so any https server that a ClusterProfile names gets a token; " +
-                    std::string(reach),
-                "add " + limit->flag() +
-                    "=https://HOST[:PORT] for the intended servers, and "
-                    "provideClusterInfo: true");
+  const std::string allow = limit->flag() + "=https://HOST[:PORT] for the intended servers";
+  if (binding.kind == Kind::any_server && !binding.text.empty()) {
+    scope.warning(join_path(path, "args"),
+                  "lacks " + limit->flag() +
+                      ", so any https server that a ClusterProfile names gets a token; " +
+                      binding.text,
+                  "add " + allow + ", and provideClusterInfo: true");
+  }
+  if (binding.kind == Kind::named_server && !is_given(exec, options, kCaOption)) {
+    scope.warning(join_path(path, "args"),
+                  "lacks " + limit->flag() + " and --" + std::string(kCaOption) +
+                      ", so a ClusterProfile chooses the CA by which the server is verified; " +
+                      binding.text + " ties the credential to a name alone",
+                  "add --" + std::string(kCaOption) + "=PATH with the clusters' CAs, or " + allow);
+  }
 }
 
 void check_weakenings(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,

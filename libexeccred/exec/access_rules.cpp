@@ -154,7 +154,7 @@ Status check_server_is_https(std::string_view server, std::string_view field) {
   return {};
 }
 
-Status check_cluster(const AccessRules& rules, const ExecInfo& info) {
+Status check_cluster(const AccessRules& rules, const ExecInfo& info, std::string_view named_by) {
   const bool is_bound = !rules.allow_server.empty();
   const bool is_pinned = !rules.server_ca_file.empty();
   if (!info.cluster) {
@@ -163,7 +163,8 @@ Status check_cluster(const AccessRules& rules, const ExecInfo& info) {
     return {};
   }
   TRY(check_server(rules, *info.cluster));
-  if (is_bound) TRY(check_connection(rules, *info.cluster, "--allow-server", false));
+  if (is_bound) named_by = "--allow-server";
+  if (!named_by.empty()) TRY(check_connection(rules, *info.cluster, named_by, false));
   if (is_pinned) TRY(check_verified(*info.cluster, "--server-ca-file"));
   if (is_pinned) TRY(check_certificate_authority(rules, *info.cluster));
   if (is_pinned) TRY(check_tls_server_name(*info.cluster));

@@ -25,10 +25,12 @@ struct AccessRules {
   std::filesystem::path server_ca_file = {};  // empty: any CA
 };
 
-// Fails with no_credential if a rule refuses the cluster; with configuration if a rule needs
-// cluster information that is missing or malformed, or if the CA file cannot be read (unavailable
-// if that may pass).
-Status check_cluster(const AccessRules& rules, const ExecInfo& info);
+// `named_by` says what ties the credential to the server by its name alone (Binding::named_server);
+// empty if nothing does. Fails with no_credential if a rule refuses the cluster; with configuration
+// if a rule needs cluster information that is missing or malformed, or if the CA file cannot be
+// read (unavailable if that may pass).
+Status check_cluster(const AccessRules& rules, const ExecInfo& info,
+                     std::string_view named_by = {});
 
 // For a credential that is bound to its server: refuses settings that would send it elsewhere. A
 // proxy-url must match --allow-proxy, and insecure-skip-tls-verify needs `allow_insecure`. `who`

@@ -89,7 +89,7 @@ struct Option {
   bool names_cluster = false;  // its value fills in {clusterName}
   enum class Servers : unsigned char { none, limited, excepted };
   Servers servers = Servers::none;  // its values are patterns of servers
-  std::string_view companion = {};  // the option without which it does nothing
+  std::string_view companion = {};  // the option without which it may do nothing
 
   // Reads the texts (one, unless the option repeats) into the program's variable.
   std::function<Status(const std::vector<std::string>&)> store = {};
@@ -214,8 +214,8 @@ class OptionBuilder {
   OptionBuilder& excepts_servers() {
     return set([](Option& o) { o.servers = Option::Servers::excepted; });
   }
-  // The option has no effect without the option `companion`. `companion` must be a literal, and is
-  // not copied.
+  // The option has no effect without the option `companion`, unless the plugin checks the
+  // connection by itself (Binding). `companion` must be a literal, and is not copied.
   OptionBuilder& only_with(std::string_view companion) {
     return set([companion](Option& o) { o.companion = companion; });
   }

@@ -58,7 +58,7 @@ void add_rule_options(OptionSet& options, AccessRules& rules) {
   options
       .add_parsed(
           "allow-proxy", rules.allow_proxy, "PATTERN",
-          "With --allow-server: allow a matching proxy-url",
+          "Allow a matching proxy-url, where proxies are refused",
           [](const std::string& text) { return UrlPattern::parse(text, UrlPattern::Use::proxy); })
       .only_with("allow-server")
       .no_environment();
@@ -91,6 +91,27 @@ Environment without_report(const Environment& environment) {
   }
   return Environment(std::move(entries));
 }
+
+// What the controller's side set in this run.
+class GivenInRun final : public GivenOptions {
+ public:
+  GivenInRun(const Settings& settings, const Environment& environment)
+      : settings_(settings), environment_(environment) {}
+  std::vector<std::string> values(std::string_view option) const override {
+    const Setting& setting = settings_.get(option);
+    return setting.is_from_profile() ? std::vector<std::string>() : setting.texts;
+  }
+  std::string variable(std::string_view name) const override {
+    return std::string(environment_.get(name).value_or(""));
+  }
+  std::string as_typed(std::string_view option) const override {
+    return settings_.where_from(option);
+  }
+
+ private:
+  const Settings& settings_;
+  const Environment& environment_;
+};
 
 // One run of a plugin, from its arguments to the text for standard output.
 class Run {
@@ -191,10 +212,12 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
   request.rules = common_.rules;
   TRY(check_required(request.info).cause(cause::kMappingInvalid));
 
+  const Binding binding = provider_.binding(options_, GivenInRun(settings_, environment_));
+  const bool is_named = binding.kind == Binding::Kind::named_server;
   deadline::enter_phase("checking the cluster");
   Result<SecretString> document = [&]() -> Result<SecretString> {
     TRY(provider_.check_request(request));
-    TRY(check_cluster(common_.rules, request.info));
+    TRY(check_cluster(common_.rules, request.info, is_named ? binding.text : ""));
     TRY(check_profile_audiences(request.info));
     TRY(check_choices(options_, settings_));
     return ask_provider(request, debug);

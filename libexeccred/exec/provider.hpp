@@ -53,6 +53,8 @@ class GivenOptions {
   virtual std::vector<std::string> values(std::string_view option) const = 0;
   // The value of a variable that belongs to no option; empty if it is not set.
   virtual std::string variable(std::string_view name) const = 0;
+  // The flag or variable that sets the option, for messages.
+  virtual std::string as_typed(std::string_view option) const { return "--" + std::string(option); }
 
   bool has(std::string_view option) const { return !values(option).empty(); }
   // The first value; empty if there is none.
@@ -60,6 +62,22 @@ class GivenOptions {
     const std::vector<std::string> all = values(option);
     return all.empty() ? std::string() : all.front();
   }
+};
+
+// What ties a plugin's credential to one server, as far as its options say.
+struct Binding {
+  enum class Kind {
+    any_server,     // nothing: whoever gets it can use it at another server
+    named_server,   // the server's name alone, which the writer of a ClusterProfile sets
+    stored_server,  // the server that is stored with it; the plugin compares server, CA and proxy
+    one_server,     // it is of no use elsewhere: a certificate, whose key is not sent, or the
+                    // cluster's own token
+  };
+
+  Kind kind = Kind::any_server;
+  // any_server: why another server could use it, or empty if an option that is missing decides;
+  // named_server: where the name is used, as it is typed ("{server.host} in --token-file").
+  std::string text = {};
 };
 
 // A finding about a configuration, for `execcred lint`.
@@ -104,11 +122,13 @@ class Provider {
   // a configuration weaker than it looks.
   virtual std::vector<Advice> advise(const GivenOptions& /*given*/) const { return {}; }
 
-  // Why another server could use the credential, so that a mapping needs --allow-server. Empty if
-  // the credential is valid at one server only.
-  virtual std::string_view reach(const GivenOptions& /*given*/) const {
-    return "such a token is good at more than one server";
-  }
+  // What ties the credential to one server. plugin_main() applies the rules for the connection by
+  // it, and lint reports by it what remains open. `options` are the plugin's.
+  //
+  // A name binds nothing to a connection: the writer of a ClusterProfile also chooses the proxy,
+  // and whether and by which CA the server is verified. So where {server.host} chooses the
+  // credential, or the audience must equal the server, it is named_server.
+  Binding binding(const OptionSet& options, const GivenOptions& given) const;
 
   // The options beyond the common ones that need spec.cluster, as they are typed.
   virtual std::vector<std::string> needs_of_cluster(const GivenOptions& /*given*/) const {
@@ -133,6 +153,12 @@ class Provider {
   // claims.
   virtual Result<Credential> get_credential(const CredentialRequest& request,
                                             const CallContext& run) = 0;
+
+ protected:
+  // What the credential itself is tied to, however it was chosen.
+  virtual Binding own_binding(const GivenOptions& /*given*/) const {
+    return {.text = "such a token is good at more than one server"};
+  }
 };
 
 }  // namespace execcred

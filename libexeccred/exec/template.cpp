@@ -12,7 +12,6 @@ namespace execcred {
 namespace {
 
 constexpr std::string_view kClusterName = "{clusterName}";
-constexpr std::string_view kServerHost = "{server.host}";
 
 Error wrong(std::string message, std::string hint) {
   return Error{
@@ -52,8 +51,12 @@ Result<std::string> value_of(std::string_view placeholder, std::string_view clus
 
 }  // namespace
 
+bool names_server(std::string_view text) {
+  return text.find(kServerHost) != std::string_view::npos;
+}
+
 bool needs_cluster_info(std::string_view text, bool has_cluster_name) {
-  return text.find(kServerHost) != std::string_view::npos ||
+  return names_server(text) ||
          (!has_cluster_name && text.find(kClusterName) != std::string_view::npos);
 }
 

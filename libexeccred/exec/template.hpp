@@ -20,6 +20,10 @@ namespace execcred {
 Result<std::string> expand_template(std::string_view text, std::string_view cluster_name,
                                     const ExecInfo& info);
 
+inline constexpr std::string_view kServerHost = "{server.host}";
+// Whether the text contains {server.host}.
+bool names_server(std::string_view text);
+
 // Whether the text can be expanded only if the client sends spec.cluster.
 bool needs_cluster_info(std::string_view text, bool has_cluster_name);
 

@@ -35,9 +35,6 @@ class Bootstrap final : public Provider {
     return check_can_be_asked(request);
   }
 
-  // The issued credential is valid at that cluster only.
-  std::string_view reach(const GivenOptions& /*given*/) const override { return {}; }
-
   std::vector<std::string> needs_of_cluster(const GivenOptions& /*given*/) const override {
     return {"--via"};
   }
@@ -57,6 +54,11 @@ class Bootstrap final : public Provider {
   }
 
  private:
+  // The cluster itself issues the credential.
+  Binding own_binding(const GivenOptions& /*given*/) const override {
+    return {.kind = Binding::Kind::one_server};
+  }
+
   Options options_;
 };
 

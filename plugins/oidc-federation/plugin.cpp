@@ -58,13 +58,6 @@ class OidcFederation final : public Provider {
                      "--concierge-endpoint=URL"}};
   }
 
-  std::string_view reach(const GivenOptions& given) const override {
-    if (asks_the_cluster(given)) return {};  // an error, above
-    if (given.value("flow") == "pinniped") return "that is one credential for all of them";
-    if (given.value("flow") == "pass-through") return "that is the subject token itself";
-    return Provider::reach(given);
-  }
-
   std::vector<std::string> needs_of_cluster(const GivenOptions& given) const override {
     std::vector<std::string> needs;
     if (asks_the_cluster(given)) needs.emplace_back("--flow=pinniped");
@@ -99,6 +92,14 @@ class OidcFederation final : public Provider {
   }
 
  private:
+  Binding own_binding(const GivenOptions& given) const override {
+    if (asks_the_cluster(given)) return {.kind = Binding::Kind::one_server};
+    if (given.value("flow") == "pinniped")
+      return {.text = "that is one credential for all of them"};
+    if (given.value("flow") == "pass-through") return {.text = "that is the subject token itself"};
+    return Provider::own_binding(given);
+  }
+
   Options options_;
 };
 

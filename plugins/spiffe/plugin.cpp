@@ -36,10 +36,6 @@ class Spiffe final : public Provider {
     return check_options(options_, settings);
   }
 
-  std::string_view reach(const GivenOptions& given) const override {
-    return given.value("type") == "jwt" ? Provider::reach(given) : std::string_view();
-  }
-
   bool mints_tokens() const override { return options_.type == SvidType::jwt; }
 
   Result<Credential> get_credential(const CredentialRequest& request,
@@ -56,6 +52,11 @@ class Spiffe final : public Provider {
   }
 
  private:
+  Binding own_binding(const GivenOptions& given) const override {
+    if (given.value("type") == "jwt") return Provider::own_binding(given);
+    return {.kind = Binding::Kind::one_server};
+  }
+
   Result<Credential> get_token(const WorkloadApi& api, const CredentialRequest& request,
                                const CallContext& run) const {
     if (options_.audiences.empty()) {

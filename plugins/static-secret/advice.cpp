@@ -28,11 +28,13 @@ bool asks_for_cluster_name(const Convention& convention) {
 
 Format format_of(const GivenOptions& given) {
   if (given.has("kubeconfig-file")) return Format::kubeconfig;
-  if (given.has("client-certificate") || given.has("credential-bundle-file")) {
+  const Convention convention = convention_of(given);
+  if (given.has("client-certificate") || given.has("credential-bundle-file") ||
+      convention.lookup == Lookup::in_files) {
     return Format::certificate;
   }
   const Result<Format> format = parse_format(given.value("format"));
-  return format ? *format : convention_of(given).format;
+  return format ? *format : convention.format;
 }
 
 // Whether the format contains the server, which must be that of the ClusterProfile.
@@ -73,19 +75,21 @@ std::vector<std::string> needs_of_cluster(const GivenOptions& given) {
   return {"--convention=" + std::string(convention.name)};
 }
 
-std::string_view reach_of_tokens(const GivenOptions& given) {
-  if (format_of(given) != Format::token) return {};
-  if (given.has("server-annotation")) return {};
+Binding binding_of_stored(const GivenOptions& given) {
+  const Format format = format_of(given);
+  if (given.has("server-annotation") || names_its_server(format)) {
+    return {.kind = Binding::Kind::stored_server};
+  }
+  if (format != Format::token) return {.kind = Binding::Kind::one_server};
   // A fixed cluster name also determines the Secret that it selects.
   bool is_one_secret = given.has("cluster");
   for (const std::string_view name : {"secret-name", "secret-dir"}) {
     for (const std::string& text : given.values(name)) {
-      if (text.find("{server.host}") != std::string::npos) return {};
       is_one_secret |= text.find('{') == std::string::npos;
     }
   }
-  return is_one_secret ? "that is one token for all of them"
-                       : "the ClusterProfile also chooses whose token that is";
+  return {.text = is_one_secret ? "that is one token for all of them"
+                                : "the ClusterProfile also chooses whose token that is"};
 }
 
 }  // namespace execcred::static_secret

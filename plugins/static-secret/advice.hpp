@@ -10,9 +10,9 @@
 
 namespace execcred::static_secret {
 
-// The implementations of Provider::advise, reach and needs_of_cluster.
+// The implementations of Provider::advise, own_binding and needs_of_cluster.
 std::vector<Advice> advise(const GivenOptions& given);
-std::string_view reach_of_tokens(const GivenOptions& given);
+Binding binding_of_stored(const GivenOptions& given);
 std::vector<std::string> needs_of_cluster(const GivenOptions& given);
 
 }  // namespace execcred::static_secret

@@ -44,9 +44,6 @@ class StaticSecret final : public Provider {
   std::vector<Advice> advise(const GivenOptions& given) const override {
     return static_secret::advise(given);
   }
-  std::string_view reach(const GivenOptions& given) const override {
-    return reach_of_tokens(given);
-  }
   std::vector<std::string> needs_of_cluster(const GivenOptions& given) const override {
     return static_secret::needs_of_cluster(given);
   }
@@ -60,6 +57,8 @@ class StaticSecret final : public Provider {
   }
 
  private:
+  Binding own_binding(const GivenOptions& given) const override { return binding_of_stored(given); }
+
   Result<StoredCredential> read(const CredentialRequest& request, const CallContext& run) {
     if (options_.is_from_hub()) return read_from_hub(request, run);
     const Plan plan = TRY(make_plan(options_, request, "", true));

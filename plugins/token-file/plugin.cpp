@@ -34,15 +34,6 @@ class TokenFile final : public Provider {
         .from_profile();
   }
 
-  // {server.host} in the file's name binds a token to the server.
-  std::string_view reach(const GivenOptions& given) const override {
-    const std::string file = given.value("token-file");
-    if (file.empty() || file.find("{server.host}") != std::string::npos) return {};
-    return file.find('{') == std::string::npos
-               ? "that is one token for all of them"
-               : "the ClusterProfile also chooses whose token that is";
-  }
-
   Result<Credential> get_credential(const CredentialRequest& request,
                                     const CallContext& run) override {
     const std::string path = TRY(request.expand("--token-file", path_));
@@ -53,6 +44,14 @@ class TokenFile final : public Provider {
   }
 
  private:
+  Binding own_binding(const GivenOptions& given) const override {
+    const std::string file = given.value("token-file");
+    if (file.empty()) return {};
+    return {.text = file.find('{') == std::string::npos
+                        ? "that is one token for all of them"
+                        : "the ClusterProfile also chooses whose token that is"};
+  }
+
   Result<Credential> credential(const SecretString& content, TimePoint now) const {
     Credential credential;
     credential.token = TRY(bearer_token(content));

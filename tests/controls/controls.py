@@ -87,6 +87,8 @@ CONTROLS = [
     Control("a server that is not verified", "libexeccred/exec/access_rules.cpp",
             "if (!cluster.insecure_skip_tls_verify) return {};",
             "if (cluster.server.size() < 9999) return {};", ("unit", "check_cluster: *")),
+    Control("a connection that only a name binds", "libexeccred/exec/plugin_main.cpp",
+            "is_named ? binding.text : \"\"", "!is_named ? \"\" : \"\"", ("cli", "a server's name alone*")),
     Control("--server-ca-file", "libexeccred/exec/access_rules.cpp",
             "== pinned->end()) {", "!= given->end() - 1 && false) {",
             ("unit", "check_cluster: *")),

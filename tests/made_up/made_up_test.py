@@ -111,6 +111,13 @@ def build_programs(build):
 def check_program(plugin):
     answer = json.loads(must_run(plugin, "--vault=/run/vault", env={}))
     check(answer["status"]["token"] == "made-up", f"the plugin gives its token: {answer}")
+    # A rule that no plugin can skip: a server's name binds no connection.
+    asked = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "spec": {
+        "cluster": {"server": "https://a.example.com", "proxy-url": "http://evil.example.net:3128"},
+        "interactive": False}}
+    for place, code in (("{server.host}", 1), ("vault", 0)):
+        done = run(plugin, f"--vault=/run/{place}", env={"KUBERNETES_EXEC_INFO": json.dumps(asked)})
+        check(done.returncode == code, f"--vault=/run/{place} with a proxy-url: {done}")
     usage = must_run(plugin, "--help")
     for text in ("\nCredential source:\n  --vault=PATH ", "Directory of the vault", "required; template",
                  "\nRequest:\n  --shelf=SHELF ", "one of calm, stormy; default calm", "VAULT_MOOD",

@@ -3,6 +3,7 @@
 #include "temp_dir.hpp"
 
 #include <doctest/doctest.h>
+#include <execcred/base/cause.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/exec/access_rules.hpp>
 
@@ -123,6 +124,24 @@ TEST_CASE("check_cluster: --allow-server requires TLS verification, and no proxy
         check_cluster(bound, info({.server = "https://h", .proxy_url = std::string(proxy)})),
         kRefused, "spec.cluster.proxy-url");
   }
+}
+
+TEST_CASE("check_cluster: a name alone requires the same, and the message says what names it") {
+  const ExecInfo proxied = info({.server = "https://h", .proxy_url = "http://proxy"});
+  const ExecInfo insecure = info({.server = "https://h", .insecure_skip_tls_verify = true});
+  const auto check = [](const AccessRules& rules, const ExecInfo& asked) {
+    return check_cluster(rules, asked, "{server.host} in --x");
+  };
+  for (const ExecInfo& asked : {proxied, insecure}) {
+    CHECK(check_cluster({}, asked));
+    const Status checked = check({}, asked);
+    check_fails(checked, kRefused, "{server.host} in --x");
+    CHECK(checked.error().cause == cause::kServerNotAllowed);
+  }
+  CHECK(check(rules({}, {"http://proxy"}), proxied));
+  check_fails(check(rules({}, {"http://proxy"}), insecure), kRefused, "insecure-skip-tls-verify");
+  CHECK(check({}, info({.server = "https://h"})));
+  CHECK(check({}, ExecInfo()));
 }
 
 TEST_CASE("check_cluster: --allow-proxy allows only a matching proxy") {

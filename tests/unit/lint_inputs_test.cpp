@@ -198,13 +198,14 @@ TEST_CASE("lint: Argo CD's placeholders in a mapping's arguments") {
 }
 
 TEST_CASE("lint: a template that no program fills in is refused") {
+  const std::string kPinned = R"(","--server-ca-file=/ca")";
   for (const std::string value :
        {"{{.ClusterProfileName}}", "{{ .Name }}", "{{- .ClusterProfileName }}"}) {
     CAPTURE(value);
     check_findings(
-        {mapping("token-file", R"("--token-file=/{server.host}","--cluster=)" + value + "\"")},
+        {mapping("token-file", R"("--token-file=/{server.host}","--cluster=)" + value + kPinned)},
         {{"providers[0].execConfig.args[1]", "a template that nobody expanded"}});
-    check_findings({mapping("token-file", R"("--token-file=/{server.host}/)" + value + "\"")},
+    check_findings({mapping("token-file", R"("--token-file=/{server.host}/)" + value + kPinned)},
                    {{"providers[0].execConfig.args[0]", "a template that nobody expanded"}});
   }
   check_findings(
@@ -212,7 +213,8 @@ TEST_CASE("lint: a template that no program fills in is refused") {
       "featureGates: {MultiKueueClusterProfile: true}\n"
       "multiKueue: {clusterProfile: {accessProviders: [{name: a, execConfig: {interactiveMode: "
       "Never, apiVersion: client.authentication.k8s.io/v1, command: execcred-token-file, args: "
-      "['--token-file=/{server.host}', '--cluster={{ .ClusterProfileName }}'], "
+      "['--token-file=/{server.host}', '--cluster={{ .ClusterProfileName }}', "
+      "'--server-ca-file=/ca'], "
       "provideClusterInfo: true}}]}}\n",
       {{"multiKueue.clusterProfile.accessProviders[0].execConfig.args[1]",
         "a template that nobody expanded"}});

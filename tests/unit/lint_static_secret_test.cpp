@@ -66,11 +66,36 @@ TEST_CASE("lint: a credential that is bound to its server needs no --allow-serve
         R"("--convention=mcr-kubeconfig")", R"("--convention=cluster-api")",
         R"("--convention=istio","--local-cluster=hub")", R"("--convention=argocd")",
         R"("--convention=mounted-certificate")", R"("--format=kubeconfig","--secret-name=x")",
-        R"("--format","certificate","--secret-name=x")", R"("--secret-name={server.host}")",
-        R"("--secret-dir=/s/{server.host}")", R"("--kubeconfig-file=/k")",
+        R"("--format","certificate","--secret-name=x")", R"("--kubeconfig-file=/k")",
         R"("--client-certificate=/c","--client-key=/k")"}) {
     check_findings(with(args), {});
   }
+}
+
+TEST_CASE("lint: a credential that {server.host} chooses is bound to no CA") {
+  for (const std::string args :
+       {R"("--secret-name={server.host}")", R"("--secret-dir=/s/{server.host}")",
+        R"("--secret-name=x","--namespace={server.host}")",
+        R"("--convention=secretreader","--key={server.host}")",
+        R"("--secret-name={server.host}","--format=certificate")",
+        R"("--convention=mounted-certificate","--format=kubeconfig",)"
+        R"("--secret-dir=/s/{server.host}")"}) {
+    CAPTURE(args);
+    check_findings(with(args), {{kArgs, "chooses the CA by which the server", kWarning}});
+    check_findings(with(args + R"(,"--server-ca-file=/ca")"), {});
+    check_findings(with(args + R"(,"--allow-server=https://a.example.com")"), {});
+  }
+  // The stored server and its CA bind it.
+  check_findings(with(R"("--secret-name={server.host}","--format=kubeconfig")"), {});
+  check_findings(with(R"("--secret-name={server.host}","--server-annotation=a/b")"), {});
+}
+
+TEST_CASE("lint: --allow-proxy has an effect wherever the plugin checks the connection") {
+  const std::string proxy = R"(,"--allow-proxy=http://p:3128")";
+  check_findings(with(R"("--convention=cluster-api")" + proxy), {});
+  check_findings(with(R"("--secret-dir=/s/{server.host}","--server-ca-file=/ca")" + proxy), {});
+  check_findings(with(R"("--client-certificate=/c","--client-key=/k")" + proxy),
+                 {{kArgs, "has --allow-proxy, which does nothing without", kWarning}});
 }
 
 TEST_CASE("lint: options of static-secret that use the cluster need provideClusterInfo") {
@@ -84,7 +109,7 @@ TEST_CASE("lint: options of static-secret that use the cluster need provideClust
   needs(R"("--format=kubeconfig","--secret-name=x")", "--format needs");
   needs(R"("--kubeconfig-file=/k")", "--kubeconfig-file needs");
   needs(R"("--secret-name=x","--server-annotation=a/b")", "--server-annotation needs");
-  needs(R"("--secret-dir=/s/{server.host}")", "--secret-dir needs");
+  needs(R"("--secret-dir=/s/{clusterName}","--format=certificate")", "--secret-dir needs");
   check_findings(with(R"("--convention=mounted-certificate")", false), {});
   check_findings(with(R"("--client-certificate=/c","--client-key=/k")", false), {});
   check_findings(with(R"("--convention=secretreader","--cluster=a")", false),
@@ -141,7 +166,8 @@ TEST_CASE("lint: conflicting sources of a credential, and checks that files do n
   check_findings(with(R"("--kubeconfig-file=/k","--kubeconfig=/hub")"), {});
   check_findings(with(R"("--convention=cluster-api","--secret-dir=/s/{server.host}")"),
                  {{kArgs, "labels, type and annotations"}});
-  check_findings(with(R"("--secret-name={server.host}","--managed-serviceaccount=m")"),
+  check_findings(with(R"("--server-ca-file=/ca","--secret-name={server.host}",)"
+                      R"("--managed-serviceaccount=m")"),
                  {{kArgs, "option of --convention=cp-creds"}});
   check_findings(with(R"("--secret-dir=/s/{server.host}","--kubeconfig-file=/k")"),
                  {{kArgs, "--credential-bundle-file exclude each other"}});
@@ -150,10 +176,10 @@ TEST_CASE("lint: conflicting sources of a credential, and checks that files do n
       with(R"("--credential-bundle-file=/b","--client-certificate=/c","--client-key=/k")"),
       {{kArgs, "--credential-bundle-file exclude each other"}});
   for (const std::string option : {"--require-label=a=b", "--selector=a=b"}) {
-    check_findings(with(R"("--secret-dir=/s/{server.host}",")" + option + '"'),
+    check_findings(with(R"("--format=certificate","--secret-dir=/s",")" + option + '"'),
                    {{kArgs, "labels, type and annotations"}});
   }
-  check_findings(with(R"("--secret-dir=s/{server.host}")"),
+  check_findings(with(R"("--secret-dir=s","--format=certificate")"),
                  {{kArgs + "[0]", "relative path", kWarning}});
   check_findings(with(R"("--secret-name={cluster}-x","--allow-server=https://a")"),
                  {{kArgs + "[0]", "{cluster}"}});

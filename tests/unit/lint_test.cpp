@@ -28,6 +28,8 @@ std::string ours(const std::string& plugin, const std::string& args, const std::
 }
 
 const std::string kTold = R"(,"provideClusterInfo":true)";
+const Expected kNoCa{"providers[0].execConfig.args", "lacks --allow-server and --server-ca-file",
+                     kWarning};
 
 TEST_CASE("lint: a valid mapping has no findings") {
   check_findings(
@@ -98,15 +100,18 @@ TEST_CASE("lint: a mapping in YAML is an error, and one without a provider is a 
 
 TEST_CASE("lint: policies that let a ClusterProfile choose a plugin's settings") {
   const std::string token = R"("--token-file=/t/{server.host}")";
+  const std::string limited =
+      kTold + R"(,"env":[{"name":"EXECCRED_ALLOW_SERVER","value":"https://a"}])";
   const std::string both =
       R"(,"profileSourcedCLIArgsPolicy":"Append","profileSourcedEnvVarsPolicy":"AppendIfNotExists")";
-  check_findings(ours("execcred-token-file", token, kTold, both),
+  check_findings(ours("execcred-token-file", token, limited, both),
                  {{"providers[0].profileSourcedCLIArgsPolicy", "any option of this plugin"},
                   {"providers[0].profileSourcedEnvVarsPolicy", "this plugin's environment"}});
   check_findings(other("", both),
                  {{"providers[0].profileSourcedEnvVarsPolicy", "LD_PRELOAD", kWarning}});
-  check_findings(ours("execcred-token-file", token + R"(,"--from-profile","--audience=x")", kTold),
-                 {{"providers[0].execConfig.args[1]", "not the last", kWarning}});
+  check_findings(
+      ours("execcred-token-file", token + R"(,"--from-profile","--audience=x")", limited),
+      {{"providers[0].execConfig.args[1]", "not the last", kWarning}});
 }
 
 TEST_CASE("lint: options that a plugin would refuse, each at its argument") {
@@ -146,7 +151,8 @@ TEST_CASE("lint: variables that a plugin would refuse, or not read") {
           "execcred-token-file", "",
           R"(,"env":[{"name":"EXECCRED_TOKEN_FILE","value":"/t/{server.host}"},{"name":"EXECCRED_TIMEOUT","value":"x"},)"
           R"({"name":"EXECCRED_TIMEOUT","value":"2s"},{"name":"EXECCRED_TOKENFILE","value":"/t"},)"
-          R"({"name":"EXECCRED_SERVER_CA_FILE","value":"/ca"},{"name":"HOME","value":"/"}])" +
+          R"({"name":"EXECCRED_SERVER_CA_FILE","value":"/ca"},{"name":"HOME","value":"/"},)"
+          R"({"name":"EXECCRED_ALLOW_SERVER","value":"https://a"}])" +
               kTold),
       {{"providers[0].execConfig.env[1].value", "no duration"},
        {"providers[0].execConfig.env[2].name", "the last counts", kWarning},
@@ -161,7 +167,7 @@ TEST_CASE("lint: options that need cluster information require provideClusterInf
     check_findings(ours("execcred-spiffe", R"("--type=x509",)" + arg, kTold), {});
   }
   check_findings(ours("execcred-token-file", R"("--token-file=/t/{server.host}")"),
-                 {{"providers[0].execConfig.provideClusterInfo", "--token-file needs"}});
+                 {{"providers[0].execConfig.provideClusterInfo", "--token-file needs"}, kNoCa});
   check_findings(
       ours("execcred-static-secret", R"("--secret-name={clusterName}","--format=certificate")"),
       {{"providers[0].execConfig.provideClusterInfo", "--secret-name needs"}});
@@ -177,6 +183,14 @@ TEST_CASE("lint: tokens that are valid at many servers need --allow-server") {
     check_findings(ours(plugin, R"("--allow-server=https://a")", kTold), {});
   }
   check_findings(ours("execcred-spiffe", R"("--type","jwt")"), {lacks});
+  // A name that only the ClusterProfile gives binds a token to no CA.
+  const std::string names_server = R"("--type=jwt","--allow-audience=server")";
+  check_findings(ours("execcred-spiffe", names_server, kTold), {kNoCa});
+  check_findings(ours("execcred-spiffe", names_server + R"(,"--server-ca-file=/ca")", kTold), {});
+  check_findings(ours("execcred-spiffe", names_server + R"(,"--allow-audience=b")", kTold),
+                 {lacks});
+  check_findings(ours("execcred-spiffe", names_server + R"(,"--audience=b")", kTold), {lacks});
+  check_findings(ours("execcred-token-file", R"("--token-file=/t/{server.host}")", kTold), {kNoCa});
   check_findings(ours("execcred-token-file", R"("--token-file=/t")"), {lacks});
   check_findings(ours("execcred-token-file", R"("--token-file=/t/{clusterName}")", kTold), {lacks});
   check_findings(ours("execcred-static-secret", ""), {lacks});
@@ -194,7 +208,7 @@ TEST_CASE("lint: templates, in arguments and in variables") {
   check_findings(
       ours("execcred-token-file", "",
            R"(,"env":[{"name":"EXECCRED_TOKEN_FILE","value":"/t/{server.host}/token"}])"),
-      {{"providers[0].execConfig.provideClusterInfo", "--token-file needs"}});
+      {{"providers[0].execConfig.provideClusterInfo", "--token-file needs"}, kNoCa});
 }
 
 TEST_CASE("lint: options that weaken a check") {

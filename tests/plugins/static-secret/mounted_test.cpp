@@ -38,6 +38,34 @@ TEST_CASE("mounted Secret: its keys are files, and --secret-dir is a template") 
                 1, "is stored for");
 }
 
+TEST_CASE("mounted Secret: {server.host} binds neither a token nor a certificate to a connection") {
+  const Sandbox sandbox;
+  const Pair pair = make_pair();
+  Volume volume(sandbox.at("spoke-1.example.com"));
+  volume.set({{"token", new_token()},
+              {"kubeconfig", stored_kubeconfig("token: " + new_token())},
+              {"tls.crt", pair.certificate},
+              {"tls.key", pair.key}});
+  const Texts proxy = asked_for(kSpoke, "", R"(,"proxy-url":"http://evil.example.net:3128")");
+  const Texts insecure = asked_for(kSpoke, "", R"(,"insecure-skip-tls-verify":true)");
+  for (const std::string format : {"token", "certificate", "kubeconfig"}) {
+    CAPTURE(format);
+    const Texts arguments = {"--secret-dir=" + sandbox.path().native() + "/{server.host}",
+                             "--format=" + format};
+    const auto run = [](const Texts& texts, const Texts& asked) {
+      return blackbox::run(plugin_of(texts, asked));
+    };
+    CHECK_SUCCESS(run(arguments, asked_for(kSpoke)));
+    CHECK_REFUSAL(run(arguments, proxy), 1, "matches no --allow-proxy");
+    CHECK_SUCCESS(run(arguments + Texts{"--allow-proxy=http://evil.example.net:3128"}, proxy));
+    CHECK_REFUSAL(run(arguments, insecure), 1, "spec.cluster.insecure-skip-tls-verify is set");
+    // A stored server is bound by what is stored with it.
+    const Outcome allowed = run(arguments + Texts{"--allow-insecure"}, insecure);
+    if (format == "kubeconfig") CHECK_SUCCESS(allowed);
+    if (format != "kubeconfig") CHECK_REFUSAL(allowed, 1, "{server.host} in --secret-dir needs");
+  }
+}
+
 TEST_CASE("mounted Secret: missing and invalid parts are configuration or credential errors") {
   const Sandbox sandbox;
   Volume volume(sandbox.at("volume"));

@@ -101,6 +101,37 @@ TEST_CASE("templates: a value that is no DNS-1123 name never becomes part of a p
   }
 }
 
+TEST_CASE("templates: {server.host} chooses a token, and binds it to no connection") {
+  const TokenFolder folder;
+  const auto run = [&folder](const std::string& more_of_cluster,
+                             std::vector<std::string> arguments = {}) {
+    return folder.run(
+        "{server.host}/token", std::move(arguments),
+        {"KUBERNETES_EXEC_INFO=" + exec_info(kV1, "https://h.example.com:6443", more_of_cluster)});
+  };
+  const std::string proxy = R"(,"proxy-url":"http://evil:3128")";
+  const std::string insecure = R"(,"insecure-skip-tls-verify":true)";
+  CHECK(token_in(run("")) == "token-of-h.example.com");
+  CHECK_REFUSAL(run(proxy), 1, "spec.cluster.proxy-url 'http://evil:3128' matches no --allow-");
+  CHECK_REFUSAL(run(proxy + insecure), 1, "spec.cluster.insecure-skip-tls-verify is set");
+  CHECK(token_in(run(proxy, {"--allow-proxy=http://evil:3128"})) == "token-of-h.example.com");
+  CHECK_REFUSAL(run(proxy + insecure, {"--allow-proxy=http://evil:3128"}), 1,
+                "spec.cluster.insecure-skip-tls-verify is set");
+  // The variable is named as it is typed.
+  const TokenFile file;
+  const Outcome outcome = blackbox::run(token_file_command(
+      {}, {"EXECCRED_TOKEN_FILE=" + folder.at("{server.host}/token"),
+           "KUBERNETES_EXEC_INFO=" + exec_info(kV1, "https://h.example.com", proxy)}));
+  CHECK_REFUSAL(outcome, 1, "with {server.host} in EXECCRED_TOKEN_FILE a proxy must be");
+  // No name of a server chooses these.
+  for (const std::string pattern : {"c1/token", "{clusterName}/token"}) {
+    CHECK(token_in(folder.run(pattern, {"--cluster=c1"},
+                              {"KUBERNETES_EXEC_INFO=" +
+                               exec_info(kV1, "https://h.example.com", proxy + insecure)})) ==
+          "token-of-c1");
+  }
+}
+
 TEST_CASE("templates: a name of another type, or with control characters, is an error") {
   const TokenFolder folder;
   for (const std::string value : {"5", "true", "[\"c1\"]", "{}", "\"c1\\n\"", "\"c1\\u0000\""}) {
