@@ -19,6 +19,9 @@ namespace execcred::static_secret {
 namespace {
 
 constexpr std::string_view kServiceAccountToken = "kubernetes.io/service-account-token";
+constexpr std::string_view kServiceAccountSubject = "system:serviceaccount:";
+// Of the tokens in Secrets of that type, at every cluster.
+constexpr std::string_view kLegacyIssuer = "kubernetes/serviceaccount";
 constexpr std::string_view kAuthority = "spec.cluster.certificate-authority-data";
 
 Error refused(std::string message, std::string hint) {
@@ -139,14 +142,39 @@ bool have_common_audience(const std::vector<std::string>& a, const std::vector<s
                      [&others](const std::string& audience) { return others.contains(audience); });
 }
 
-bool is_from_same_issuer(const SecretString& own, const SecretString& stored) {
-  if (own.reveal() == stored.reveal()) return true;
-  const Result<std::optional<UnverifiedClaims>> a = unverified_claims(own);
-  const Result<std::optional<UnverifiedClaims>> b = unverified_claims(stored);
-  if (!a || !*a || !b || !*b) return false;
+std::optional<UnverifiedClaims> claims_of(const SecretString& token) {
+  Result<std::optional<UnverifiedClaims>> claims = unverified_claims(token);
+  return claims ? *std::move(claims) : std::nullopt;
+}
+
+bool is_service_account(const UnverifiedClaims& claims) {
+  return claims.subject.starts_with(kServiceAccountSubject);
+}
+
+// A hub signs both kinds of its service accounts' tokens with one key; only their issuers differ.
+bool have_same_issuer(const UnverifiedClaims& a, const UnverifiedClaims& b) {
+  if (a.issuer == b.issuer) return true;
+  const bool is_one_legacy = a.issuer == kLegacyIssuer || b.issuer == kLegacyIssuer;
+  return is_one_legacy && is_service_account(a) && is_service_account(b);
+}
+
+enum class Issuer { hub, another, unknown };
+
+// Whether the hub at which `own` is valid has issued the stored token.
+Issuer issuer_of(const SecretString& stored, const SecretString& own) {
+  if (own.reveal() == stored.reveal()) return Issuer::hub;
+  const std::optional<UnverifiedClaims> a = claims_of(own);
+  const std::optional<UnverifiedClaims> b = claims_of(stored);
+  if (!b) return Issuer::another;
+  // Only another service account's token shows the hub's issuer and key.
+  if (is_service_account(*b) && (!a || !is_service_account(*a))) return Issuer::unknown;
+  if (!a || !have_same_issuer(*a, *b)) return Issuer::another;
+  // Old ones have no key ID.
+  const bool is_old = b->issuer == kLegacyIssuer && b->key_id.empty();
+  if (is_old && !a->key_id.empty()) return Issuer::unknown;
   // Clusters of kubeadm share issuer and audience, so the key distinguishes them.
-  return (*a)->issuer == (*b)->issuer && (*a)->key_id == (*b)->key_id &&
-         have_common_audience((*a)->audiences, (*b)->audiences);
+  const bool is_same = a->key_id == b->key_id && have_common_audience(a->audiences, b->audiences);
+  return is_same ? Issuer::hub : Issuer::another;
 }
 
 }  // namespace
@@ -199,20 +227,29 @@ Status check_verified(const StoredCredential& stored, const Options& options,
 Status check_hub_token(const StoredCredential& stored, const std::vector<HubIdentity>& own,
                        const CredentialRequest& request) {
   const SecretString& token = stored.credential.token;
+  if (token.empty()) return {};
   bool is_of_hub = false;
+  bool is_known = false;
   for (const HubIdentity& identity : own) {
-    if (token.empty() || identity.token.empty()) continue;
-    if (!is_from_same_issuer(identity.token, token)) continue;
+    const Issuer issuer = issuer_of(token, identity.token);
+    if (issuer == Issuer::another) continue;
+    if (issuer == Issuer::unknown && !identity.is_source) continue;
     const auto& cluster = request.info.cluster;
     if (cluster && is_same_server(cluster->server, identity.server)) return {};
     is_of_hub = true;
+    is_known |= issuer == Issuer::hub;
   }
   if (!is_of_hub) return {};
   Error error = refused(
-      "the stored token is one of the hub's own, and would be sent to another server",
-      request.info.cluster ? "store a token of the cluster itself; --allow-hub-token allows it"
-                           : "set provideClusterInfo: true, to tell whether the server is the hub; "
-                             "--allow-hub-token allows it in any case");
+      is_known ? "the stored token is one of the hub's own, and would be sent to another server"
+               : "the stored token may be one of the hub's own: it is a service account's, and the "
+                 "plugin's own identity there is none that it can be compared with",
+      !request.info.cluster
+          ? "set provideClusterInfo: true, to tell whether the server is the hub; "
+            "--allow-hub-token allows it in any case"
+      : is_known ? "store a token of the cluster itself; --allow-hub-token allows it"
+                 : "if it is the cluster's, --allow-hub-token allows it; or give the plugin a "
+                   "service account's token for the hub");
   if (!request.info.cluster) error.cause = cause::kClusterInfoMissing;
   return error;
 }

@@ -29,12 +29,14 @@ Status check_verified(const StoredCredential& stored, const Options& options,
 
 // The identity of this process at a hub.
 struct HubIdentity {
-  SecretString token = {};  // empty: none
-  std::string server = {};  // empty: unknown
+  SecretString token = {};  // empty: none, or a certificate
+  std::string server = {};
+  bool is_source = false;  // the credential was read there
 };
 
 // A token of a hub's service accounts is valid only at that hub, and for everything there. Fails
-// (no_credential) if such a token would be sent to another server.
+// (no_credential) if such a token would be sent to another server, or, for the hub that is the
+// source, if no own token of a service account shows which ones are the hub's.
 Status check_hub_token(const StoredCredential& stored, const std::vector<HubIdentity>& own,
                        const CredentialRequest& request);
 

@@ -73,9 +73,7 @@ class StaticSecret final : public Provider {
   // the kubeconfig's. A kubeconfig that was not passed as a flag need not be usable.
   Result<std::vector<HubIdentity>> identities_beside_files(const Environment& environment) const {
     std::vector<HubIdentity> own;
-    if (Result<SecretString> token = in_cluster_token(environment)) {
-      own.push_back({.token = std::move(*token), .server = in_cluster_server(environment)});
-    }
+    add_identity_of_pod(environment, true, own);
     if (options_.kubeconfig.empty()) return own;
     Result<Hub> hub = find_hub(options_.kubeconfig, environment);
     const bool was_passed = environment.get("KUBECONFIG") != options_.kubeconfig;
@@ -84,13 +82,27 @@ class StaticSecret final : public Provider {
     return own;
   }
 
+  // Adds nothing outside of a Pod. A Pod may have no token.
+  static void add_identity_of_pod(const Environment& environment, bool is_source,
+                                  std::vector<HubIdentity>& own) {
+    std::string server = in_cluster_server(environment);
+    if (server.empty()) return;
+    Result<SecretString> token = in_cluster_token(environment);
+    own.push_back({.token = token ? std::move(*token) : SecretString(),
+                   .server = std::move(server),
+                   .is_source = is_source});
+  }
+
   Result<StoredCredential> read_from_hub(const CredentialRequest& request, const CallContext& run) {
     Hub hub = TRY(find_hub(options_.kubeconfig, run.environment));
     const OwnNamespace order = options_.convention.own_namespace;
     const Plan plan = TRY(make_plan(options_, request, own_namespace(order, hub, run.environment),
                                     is_namespace_literal_));
     std::vector<HubIdentity> own;
-    own.push_back({.token = hub.token.copy(), .server = hub.server});
+    own.push_back({.token = hub.token.copy(), .server = hub.server, .is_source = true});
+    if (hub.server != in_cluster_server(run.environment)) {
+      add_identity_of_pod(run.environment, false, own);
+    }
     run.debug("reading from the hub " + redacted_url(hub.server) + ", namespace " +
               in_quotes(plan.name_space));
     deadline::enter_phase("reading the Secret from the hub");

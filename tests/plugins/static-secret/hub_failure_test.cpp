@@ -150,7 +150,7 @@ TEST_CASE("hub: a reply that is too large, or endless, is refused") {
 
 TEST_CASE("hub: a reply that is cut off or reset is retried, and then reported") {
   const Identity identity = make_identity({});
-  const std::string token = new_token();
+  const std::string token = new_opaque_token();
   const std::string body = secret_reply(token);
   const std::string head =
       "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n";

@@ -298,7 +298,7 @@ TEST_CASE("identity: a client certificate, for a hub that requires one") {
       },
       {.identity = &server, .client_ca = &authority});
   const blackbox::Sandbox sandbox;
-  const auto run = [&](const std::string& user) {
+  const auto run = [&](const std::string& user, const std::string& more = "--allow-hub-token") {
     const std::string path =
         sandbox.write("config",
                       "clusters: [{name: h, cluster: {server: '" + hub.url("") +
@@ -306,7 +306,7 @@ TEST_CASE("identity: a client certificate, for a hub that requires one") {
                           "}}]\nusers: [{name: u, user: {" + user +
                           "}}]\ncontexts: [{name: c, context: {cluster: h, user: u}}]\n",
                       0600);
-    return blackbox::run(plugin_of({"--kubeconfig=" + path, "--secret-name=spoke-1"}));
+    return blackbox::run(plugin_of({"--kubeconfig=" + path, "--secret-name=spoke-1", more}));
   };
   CHECK(token_of(run("client-certificate-data: " + base64(client.pem) +
                      ", client-key-data: " + base64(client.key_pem))) == token);
@@ -314,6 +314,9 @@ TEST_CASE("identity: a client certificate, for a hub that requires one") {
   sandbox.write("c.pem", client.pem, 0600);
   sandbox.write("k.pem", client.key_pem, 0600);
   CHECK(token_of(run("client-certificate: c.pem, client-key: k.pem")) == token);
+  // A certificate does not show which tokens are the hub's.
+  CHECK_REFUSAL(run("client-certificate: c.pem, client-key: k.pem", "--max-age=5m"), 1,
+                "may be one of the hub's own");
   CHECK_FAILURE(run("client-certificate: c.pem"), 2,
                 "client-key is missing, and so is client-key-data");
   CHECK_FAILURE(run("token: t"), 3, "wants a client certificate (TLS: certificate required)");
