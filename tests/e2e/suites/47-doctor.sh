@@ -502,6 +502,40 @@ check "a user that may not set the extra field of another is forbidden" \
 check "the token beside a tokenFile that is not there is the one that kubectl sends" \
   same_user reader '.tokenFile = "/no/such/file"' "$(user_of reader)"
 
+# A program beside the kubeconfig, and in the current directory: doctor runs it exactly if kubectl does.
+same_program() { # COMMAND PATH yes|no
+  local kubectl client
+  kubectl=$(command -v kubectl)
+  request_token reader >token
+  chmod 600 token
+  printf '#!/bin/sh\n: >"%s/ran"\nexec "%s" --token-file "%s/token"\n' "$PWD" "$PLUGIN" "$PWD" >tool
+  chmod 755 tool
+  mkdir bin
+  cp tool bin
+  jq --arg command "$1" '.users[0].user = {exec: {apiVersion: "client.authentication.k8s.io/v1",
+    command: $command, interactiveMode: "Never"}}' "$E2E_CLUSTER/admin.kubeconfig" >kubeconfig.json
+  chmod 600 kubeconfig.json
+  for client in "$kubectl get --raw /version" "$EXECCRED_BIN/execcred doctor"; do
+    rm -f ran
+    # shellcheck disable=SC2086 # words
+    run /usr/bin/env "PATH=${2/HERE/$PWD}" $client --kubeconfig kubeconfig.json
+    expect_equal "$client has run it" "$3" "$([ -e ran ] && echo yes || echo no)"
+  done
+}
+while read -r command path runs; do
+  check "the command $command with PATH=$path is run: $runs" same_program "$command" "$path" "$runs"
+done <<'PATHS'
+tool /usr/bin no
+tool : no
+tool :/usr/bin no
+tool . no
+tool bin no
+tool bin:HERE/bin no
+tool HERE/bin yes
+./tool /usr/bin yes
+bin/tool /usr/bin yes
+PATHS
+
 # A second API server, which also accepts the tokens of another issuer.
 configuration kubernetes >"$SUITE_DIR/authentication.yaml"
 CLUSTER_ISSUER=https://second.example.com \
