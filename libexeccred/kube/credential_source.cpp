@@ -2,6 +2,7 @@
 #include <execcred/kube/credential_source.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -23,9 +24,16 @@ class CredentialSource::State {
 
  private:
   using Answer = Result<std::shared_ptr<const Credential>>;
+  class Running;
 
   bool is_good(TimePoint now) const {
     return current_ && (!current_->expires_at || now < *current_->expires_at);
+  }
+  // A pause ends by the steady clock. It ends early if the other clock leaves its span, because
+  // that clock was set.
+  bool is_resting(TimePoint now) const {
+    return std::chrono::steady_clock::now() < rests_until_ && now >= failed_at_ &&
+           now < failed_at_ + pause_;
   }
   Answer run(std::unique_lock<std::mutex>& lock);
   void keep(Credential credential);
@@ -42,17 +50,40 @@ class CredentialSource::State {
   std::shared_ptr<const Credential> current_;
   TimePoint refresh_at_ = TimePoint::max();
   std::optional<Error> failure_;
-  TimePoint rests_until_ = TimePoint::min();
+  std::chrono::steady_clock::time_point rests_until_ = {};
+  TimePoint failed_at_ = {};
   Duration pause_ = {};
+};
+
+// While it lives, this thread runs the plugin, without the lock. Its end wakes the waiting threads,
+// also if an exception ends the run.
+class CredentialSource::State::Running {
+ public:
+  Running(State& state, std::unique_lock<std::mutex>& lock) : state_(state), lock_(lock) {
+    state_.is_running_ = true;
+    lock_.unlock();
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() {
+    lock_.lock();
+    state_.is_running_ = false;
+    ++state_.runs_;
+    state_.has_run_.notify_all();
+  }
+
+ private:
+  State& state_;
+  std::unique_lock<std::mutex>& lock_;
 };
 
 Result<std::shared_ptr<const Credential>> CredentialSource::State::get() {
   std::unique_lock lock(mutex_);
   for (bool has_waited = false;; has_waited = true) {
     const TimePoint now = options_.clock->now();
-    const bool is_due = now >= refresh_at_ && now >= rests_until_;
+    const bool is_due = now >= refresh_at_ && !is_resting(now);
     if (is_good(now) && (!is_due || is_running_ || has_waited)) return current_;
-    if (failure_ && (has_waited || now < rests_until_)) return *failure_;
+    if (failure_ && (has_waited || is_resting(now))) return *failure_;
     if (!is_running_) break;
     // Afterwards another thread may run the plugin: a new credential can be rejected or expired.
     const std::uint64_t awaited = runs_ + 1;
@@ -65,13 +96,10 @@ Result<std::shared_ptr<const Credential>> CredentialSource::State::get() {
 
 Result<std::shared_ptr<const Credential>> CredentialSource::State::run(
     std::unique_lock<std::mutex>& lock) {
-  is_running_ = true;
-  lock.unlock();
-  Result<Credential> fresh = get_credential(access_, environment_, options_.run);
-  lock.lock();
-  is_running_ = false;
-  ++runs_;
-  has_run_.notify_all();
+  Result<Credential> fresh = [&] {
+    const Running running(*this, lock);
+    return get_credential(access_, environment_, options_.run);
+  }();
   if (!fresh) {
     remember(fresh.error());
     return std::move(fresh).error();
@@ -89,13 +117,14 @@ void CredentialSource::State::keep(Credential credential) {
   }
   current_ = std::make_shared<const Credential>(std::move(credential));
   failure_.reset();
-  rests_until_ = TimePoint::min();
+  rests_until_ = {};
   pause_ = {};
 }
 
 void CredentialSource::State::remember(const Error& error) {
   pause_ = std::clamp(2 * pause_, options_.first_pause, options_.longest_pause);
-  rests_until_ = options_.clock->now() + pause_;
+  rests_until_ = std::chrono::steady_clock::now() + pause_;
+  failed_at_ = options_.clock->now();
   failure_ = error;
 }
 

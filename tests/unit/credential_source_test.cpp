@@ -15,9 +15,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace execcred {
@@ -51,14 +53,14 @@ printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
   void fail() { script("echo 'plugin: error: nothing there' >&2; exit 3"); }
   void script(const std::string& text) { test::write_file(dir_ / "answer", text + "\n", 0644); }
 
-  CredentialSource source() const {
+  CredentialSource source(PluginRun run = {.limit = 60s}) const {
     return {{.cluster_profile = "fleet/spoke",
              .provider = "x",
              .source = "status.accessProviders[0]",
              .exec = {.command = path("plugin")},
              .cluster = {.server = "https://h"}},
             Environment({"PATH=/usr/bin:/bin"}),
-            {.run = {.limit = 60s}, .clock = clock}};
+            {.run = std::move(run), .clock = clock}};
   }
   std::ptrdiff_t runs() const {
     const Result<std::string> text = read_file(dir_ / "runs", 1024 * 1024);
@@ -137,6 +139,52 @@ TEST_CASE(
   cluster.clock->time = cluster.clock->now() + 1s;
   cluster.answer("2200-01-01T01:00:00Z");
   CHECK(token_of(source.get()) == "token-2");
+}
+
+TEST_CASE("CredentialSource: a clock that is set back does not lengthen the pause") {
+  Cluster cluster;
+  cluster.fail();
+  CredentialSource source = cluster.source();
+  CHECK_FALSE(source.get());
+  cluster.answer("2200-01-01T01:00:00Z");
+  cluster.clock->time = cluster.clock->now() - 1h;
+  CHECK(token_of(source.get()) == "token-2");
+  // The pause of a clock that stands still ends too.
+  cluster.clock->time = cluster.clock->now() + 119min;
+  cluster.fail();
+  CHECK(token_of(source.get()) == "token-2");
+  cluster.clock->time = cluster.clock->now() + 1min;
+  CHECK_FALSE(source.get());
+  cluster.answer("2200-01-01T02:00:00Z");
+  CHECK(test::comes_true([&] { return source.get().has_value(); }));
+}
+
+TEST_CASE("CredentialSource: after an exception in a run, the waiting threads run the plugin") {
+  Cluster cluster;
+  std::atomic<bool> is_first = true;
+  CredentialSource source = cluster.source({.limit = 60s, .on_error_output = [&](std::string_view) {
+                                              if (is_first.exchange(false)) throw 1;
+                                            }});
+  cluster.script("echo said >&2; sleep 0.2; . " + cluster.path("good"));
+  std::filesystem::rename(cluster.path("answer"), cluster.path("slow"));
+  cluster.answer("2200-01-01T01:00:00Z");
+  std::filesystem::rename(cluster.path("answer"), cluster.path("good"));
+  std::filesystem::rename(cluster.path("slow"), cluster.path("answer"));
+  std::atomic<int> thrown = 0;
+  std::atomic<int> given = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      try {
+        given += source.get().has_value() ? 1 : 0;
+      } catch (int) {
+        ++thrown;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(thrown == 1);
+  CHECK(given == 7);
 }
 
 TEST_CASE("CredentialSource: a rejected credential is not returned again") {
