@@ -7,41 +7,13 @@
 #include <execcred/json/json_reader.hpp>
 #include <execcred/os/process.hpp>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
-#include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <utility>
 
 namespace execcred::doctor {
 namespace {
-
-namespace fs = std::filesystem;
-
-// Reads a report. Never waits, follows no link, and accepts only a file that no other user can have
-// written.
-std::optional<std::string> read_report(const std::string& path) {
-  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-  const FileDescriptor file(open(path.c_str(), kFlags));
-  struct stat status = {};
-  if (!file || fstat(file.get(), &status) != 0) return std::nullopt;
-  const bool is_ours = S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-                       status.st_nlink == 1 && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
-  if (!is_ours || status.st_size > static_cast<off_t>(kMaxReport)) return std::nullopt;
-  std::string text(kMaxReport, '\0');
-  const ssize_t count = read(file.get(), text.data(), text.size());
-  if (count <= 0) return std::nullopt;
-  text.resize(static_cast<std::size_t>(count));
-  return text;
-}
 
 // Only glibc has sigabbrev_np.
 std::string name_of_signal(int signal) {
@@ -68,6 +40,10 @@ std::string name_of_signal(int signal) {
   return "signal " + std::to_string(signal);
 }
 
+bool is_true(const json::Value* value) {
+  return value != nullptr && value->boolean() != nullptr && *value->boolean();
+}
+
 std::string first_line(std::string_view text) {
   text = trim(text);
   return std::string(text.substr(0, text.find('\n')));
@@ -87,19 +63,19 @@ void report_signal(const Ended& ended, Item& item) {
       "a crash is a defect of the program, unless a user or the kernel (out of memory) killed it");
 }
 
-void report_failure(const Ended& ended, const std::string& report_path, Item& item) {
+void report_failure(const Ended& ended, Item& item) {
   const Access& access = ended.access;
   Error error{.message = in_quotes(access.exec.command) + " ended with exit code " +
                          std::to_string(ended.finished.exit_code) + " " + ended.after};
   const std::string said = first_line(ended.finished.error_output);
   if (!said.empty()) error.message += ": " + said;
   take_error_output(ended.finished.error_output, error);
-  const std::optional<Error> report =
-      is_ours(access.exec.command) ? take_report(report_path) : std::nullopt;
+  const std::optional<Error> report = parse_report(ended.finished.report);
   if (report) {
     error.message = std::string(file_name(access.exec.command)) + ": " + report->message;
     error.context = report->context;
     error.hint = report->hint;
+    error.is_local = report->is_local;
     error.cause = report->cause;
   }
   if (error.hint.empty()) error.hint = access.exec.install_hint;
@@ -131,33 +107,15 @@ void report_no_end(const ProgramFinding& program, const Error& error, Item& item
 
 }  // namespace
 
-ReportFolder::ReportFolder() {
-  std::error_code problem;
-  std::string name = (fs::temp_directory_path(problem) / "execcred-doctor-XXXXXX").native();
-  if (!problem && mkdtemp(name.data()) != nullptr) path_ = name;
-}
-
-ReportFolder::~ReportFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
-}
-
-std::string ReportFolder::path_of(std::size_t run) const {
-  return path_.empty() ? std::string() : path_ + "/" + std::to_string(run);
-}
-
-std::optional<Error> take_report(const std::string& path) {
-  if (path.empty()) return std::nullopt;
-  const std::optional<std::string> text = read_report(path);
-  unlink(path.c_str());
-  if (!text) return std::nullopt;
-  const Result<json::Value> document = json::parse(*text, {.bytes = kMaxReport});
+std::optional<Error> parse_report(std::string_view text) {
+  const Result<json::Value> document = json::parse(text, {.bytes = kMaxReport});
   if (!document) return std::nullopt;
   const std::optional<std::string_view> cause =
       known_cause(json::text_or_empty(*document, "cause"));
   if (!cause) return std::nullopt;
   Error error{.message = json::text_or_empty(*document, "error"),
               .hint = json::text_or_empty(*document, "hint"),
+              .is_local = is_true(document->find("local")),
               .cause = *cause};
   const json::Value* const context = document->find("context");
   if (context == nullptr || context->array() == nullptr) return error;
@@ -168,35 +126,30 @@ std::optional<Error> take_report(const std::string& path) {
 
 std::optional<Credential> run_plugin(const Access& access, const Environment& environment,
                                      const ProgramFinding& program, const RunOptions& options,
-                                     const std::string& report_path, Item& item) {
+                                     Item& item) {
   std::vector<std::string> variables = environment_of_plugin(access, environment);
-  if (!report_path.empty() && is_ours(access.exec.command)) {
-    variables.push_back(std::string(kReportVariable) + "=" + report_path);
-  }
+  const std::string variable = std::string(kReportVariable) + "=";
+  std::erase_if(variables, [&](const std::string& one) { return one.starts_with(variable); });
+  const bool reports = is_ours(access.exec.command);
+  if (reports) variables.push_back(variable + std::to_string(kReportDescriptor));
   const auto start = std::chrono::steady_clock::now();
   const Result<Finished> finished = run_command({.path = program.path,
                                                  .arguments = access.exec.args,
                                                  .environment = std::move(variables),
                                                  .limit = options.limit,
+                                                 .max_report = reports ? kMaxReport : 0,
                                                  .stop = options.stop});
   const auto elapsed =
       std::chrono::round<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
   if (!finished) {
-    unlink(report_path.c_str());
     report_no_end(program, finished.error(), item);
     return std::nullopt;
   }
   const Ended ended{access, *finished, "after " + format_duration(elapsed)};
   if (finished->signal != 0 || finished->exit_code != 0) {
-    if (finished->signal != 0) {
-      unlink(report_path.c_str());
-      report_signal(ended, item);
-    } else {
-      report_failure(ended, report_path, item);
-    }
+    finished->signal != 0 ? report_signal(ended, item) : report_failure(ended, item);
     return std::nullopt;
   }
-  unlink(report_path.c_str());
   Result<Credential> credential =
       parse_exec_credential(finished->output.reveal(), access.exec.api_version);
   if (!credential) {
@@ -212,7 +165,7 @@ std::optional<Credential> run_plugin(const Access& access, const Environment& en
 
 std::optional<Credential> PluginRunner::run(const Access& access, const Environment& environment,
                                             Item& item) {
-  const ProgramFinding& program = programs_.look_at(access.exec.command);
+  const ProgramFinding program = programs_.look_at(access.exec.command);
   if (program.verdict == Verdict::fail && !program.is_foreign) {
     item.fail(StepId::program, program.cause, program.message,
               access.exec.install_hint.empty() ? program.hint : access.exec.install_hint);
@@ -226,8 +179,7 @@ std::optional<Credential> PluginRunner::run(const Access& access, const Environm
               "a controller has no terminal: use a plugin that needs none");
     return std::nullopt;
   }
-  std::optional<Credential> credential =
-      run_plugin(access, environment, program, options_, reports_.path_of(++runs_), item);
+  std::optional<Credential> credential = run_plugin(access, environment, program, options_, item);
   if (program.verdict == Verdict::warn) {
     item.warn(StepId::program, program.cause, program.message, program.hint);
   } else if (!program.is_foreign) {

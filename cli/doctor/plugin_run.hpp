@@ -9,10 +9,8 @@
 #include <execcred/exec/exec_credential.hpp>
 #include <execcred/kube/access.hpp>
 
-#include <atomic>
-#include <cstddef>
 #include <optional>
-#include <string>
+#include <string_view>
 
 namespace execcred::doctor {
 
@@ -22,33 +20,15 @@ struct RunOptions {
   int stop = -1;
 };
 
-// A private folder for the reports of execcred's plugins. The destructor removes it with its
-// content.
-class ReportFolder {
- public:
-  // If the folder cannot be made, for example on a full disk, plugins write no reports.
-  ReportFolder();
-  ReportFolder(const ReportFolder&) = delete;
-  ReportFolder& operator=(const ReportFolder&) = delete;
-  ~ReportFolder();
-
-  // A separate path for each run; empty if there is no folder.
-  std::string path_of(std::size_t run) const;
-
- private:
-  std::string path_;
-};
-
-// Reads and removes the report of an execcred plugin about a failure. nullopt if there is none, if
-// it is malformed, or if another user could have written it.
-std::optional<Error> take_report(const std::string& path);
+// The report of an execcred plugin about a failure. nullopt if it is malformed.
+std::optional<Error> parse_report(std::string_view text);
 
 // Runs the program, and writes the result to the step `run`. nullopt if there is no credential. If
 // the program cannot be started because of its format, the step `program` fails instead, and `run`
 // is skipped.
 std::optional<Credential> run_plugin(const Access& access, const Environment& environment,
                                      const ProgramFinding& program, const RunOptions& options,
-                                     const std::string& report_path, Item& item);
+                                     Item& item);
 
 // Examines programs and runs them. Thread-safe.
 class PluginRunner {
@@ -64,8 +44,6 @@ class PluginRunner {
  private:
   RunOptions options_;
   Programs programs_;
-  ReportFolder reports_;
-  std::atomic<std::size_t> runs_ = 0;
 };
 
 }  // namespace execcred::doctor

@@ -47,6 +47,7 @@ struct Step {
   std::string message = {};  // printable
   std::string hint = {};
   std::string_view cause = {};  // of cause.hpp; empty where there is none
+  bool is_local = false;        // Error::is_local, of a step that failed
 };
 
 class Item {

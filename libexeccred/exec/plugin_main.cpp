@@ -354,8 +354,8 @@ int run(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
   end_without_memory(plugin.name);
   Environment environment = Environment::take();
   RunRecord record(plugin.name);
-  if (const auto path = environment.get(kReportVariable)) {
-    record.open_report(std::string(*path));
+  if (const auto descriptor = environment.get(kReportVariable)) {
+    record.take_report(*descriptor);
     environment = without_report(environment);
   }
   Run run(plugin, provider, std::move(environment), record);

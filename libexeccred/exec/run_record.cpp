@@ -12,6 +12,8 @@
 #include <execcred/os/log_file.hpp>
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,6 +45,17 @@ std::string shown(std::string_view text, std::size_t longest) {
   return safe;
 }
 
+// The line that `write` makes, with its texts cut so far that it fits.
+template <class Write>
+std::string fitted(std::size_t size, const Write& write) {
+  std::string line;
+  for (std::size_t longest = kLongestText; longest >= kShortestText; longest /= 2) {
+    line = write(longest);
+    if (line.size() <= size) break;
+  }
+  return line;
+}
+
 void add(json::Value& object, std::string_view name, std::string_view text, std::size_t longest) {
   if (!text.empty()) object.add(std::string(name), json::Value(shown(text, longest)));
 }
@@ -64,6 +77,12 @@ void add_error(json::Value& object, const Error& error, std::size_t longest) {
 void write_once(int descriptor, std::string_view text) {
   const ssize_t written = write(descriptor, text.data(), text.size());
   static_cast<void>(written);
+}
+
+// Writes the report if that can be done without waiting for its reader. Async-signal-safe.
+void send_report(int descriptor, std::string_view text) {
+  pollfd ready = {.fd = descriptor, .events = POLLOUT, .revents = 0};
+  if (poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0) write_once(descriptor, text);
 }
 
 // Read by the signal handler, so: static storage, no locks, and no text that changes after it is
@@ -129,7 +148,16 @@ void on_timeout(const char* phase) {
   report.append(record->report_before_cause);
   report.append(cause);
   report.append(record->report_after_cause);
-  write_once(record->report, report.text());
+  send_report(record->report, report.text());
+}
+
+// Whether the failure is of a file or a resource of this machine, so that a further run costs no
+// provider anything. A refusal by a server has another kind.
+bool is_of_this_machine(const Error& error) {
+  const bool is_of_file =
+      error.kind == Error::Kind::configuration &&
+      (error.cause == cause::kSourceMissing || error.cause == cause::kSourceForbidden);
+  return error.is_local || is_of_file;
 }
 
 std::string json_string(std::string_view text) {
@@ -142,9 +170,24 @@ std::string json_string(std::string_view text) {
 
 RunRecord::~RunRecord() { current.store(nullptr, std::memory_order_release); }
 
-void RunRecord::open_report(const std::string& path) {
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  if (path.starts_with('/')) report_.reset(open(path.c_str(), kFlags, S_IRUSR | S_IWUSR));
+// The variable may be of anywhere, so the number may be that of a standard stream or of a copy of
+// one, whose content the report would spoil.
+void RunRecord::take_report(std::string_view descriptor) {
+  int number = -1;
+  const char* const end = descriptor.data() + descriptor.size();
+  const auto [stop, problem] = std::from_chars(descriptor.data(), end, number);
+  if (problem != std::errc() || stop != end || number <= STDERR_FILENO) return;
+  struct stat status = {};
+  const int flags = fcntl(number, F_GETFL);
+  if (flags == -1 || (flags & O_ACCMODE) != O_WRONLY || fstat(number, &status) != 0) return;
+  if (!S_ISFIFO(status.st_mode)) return;
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat other = {};
+    const bool is_known = fstat(standard, &other) == 0;
+    if (is_known && other.st_dev == status.st_dev && other.st_ino == status.st_ino) return;
+  }
+  // The programs that this one runs do not get it.
+  if (fcntl(number, F_SETFD, FD_CLOEXEC) == 0) report_.reset(number);
 }
 
 Status RunRecord::open_log(const std::filesystem::path& path) {
@@ -207,23 +250,23 @@ std::string RunRecord::line(int exit_code, std::string_view cause, const Error* 
 void RunRecord::end(int exit_code, const Error* error) {
   if (!log_ && !report_) return;
   if (report_ && error != nullptr) {
-    json::Value report((json::Object()));
-    add_number(report, "exit_code", std::to_string(exit_code));
-    report.add("cause", json::Value(std::string(cause_of(*error))));
-    report.add("error", json::Value(shown(error->message, kLongestText)));
-    add_error(report, *error, kLongestText);
-    write_once(report_.get(), json::to_text(report) + "\n");
+    send_report(report_.get(), fitted(kMaxReport, [&](std::size_t longest) {
+                  json::Value report((json::Object()));
+                  add_number(report, "exit_code", std::to_string(exit_code));
+                  report.add("cause", json::Value(std::string(cause_of(*error))));
+                  report.add("error", json::Value(shown(error->message, longest)));
+                  add_error(report, *error, longest);
+                  if (is_of_this_machine(*error)) report.add("local", json::Value(true));
+                  return json::to_text(report) + "\n";
+                }));
   }
   if (!log_) return;
   const auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::steady_clock::now() - start_);
-  std::string text;
-  for (std::size_t longest = kLongestText; longest >= kShortestText; longest /= 2) {
-    text = line(exit_code, error == nullptr ? std::string_view() : cause_of(*error), error,
-                std::to_string(duration.count()), longest);
-    if (text.size() <= kMaxLogLine) break;
-  }
-  write_once(log_.get(), text);
+  write_once(log_.get(), fitted(kMaxLogLine, [&](std::size_t longest) {
+               return line(exit_code, error == nullptr ? std::string_view() : cause_of(*error),
+                           error, std::to_string(duration.count()), longest);
+             }));
 }
 
 }  // namespace execcred

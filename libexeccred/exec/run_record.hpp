@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plugin writes about a run, beside its result. One part is a line in the log that
 // --log-file names. The other part is the cause of a failure, for `execcred doctor` and `execcred
-// sync`, in the file that they name in EXECCRED_REPORT_FILE.
+// sync`, in the pipe whose descriptor they name in EXECCRED_REPORT_FILE.
 //
 // Both are opened early and written last, also by the deadline's handler. Neither ever contains a
 // secret, and neither ever fails a run.
@@ -20,7 +20,8 @@
 namespace execcred {
 
 inline constexpr std::string_view kReportVariable = "EXECCRED_REPORT_FILE";
-inline constexpr std::size_t kMaxReport = 16 * 1024;
+// At most PIPE_BUF, so that a pipe with room takes it at once and whole.
+inline constexpr std::size_t kMaxReport = 4096;
 
 class RunRecord {
  public:
@@ -30,9 +31,9 @@ class RunRecord {
   RunRecord& operator=(const RunRecord&) = delete;
   ~RunRecord();
 
-  // Creates the report, a new file in a private folder of the caller. An existing file is not
-  // touched. A failure is ignored.
-  void open_report(const std::string& path);
+  // Takes the caller's pipe for the report. Any other descriptor, and a text that is no number, is
+  // left alone: there is no report then.
+  void take_report(std::string_view descriptor);
   // Fails as open_log_file() does.
   Status open_log(const std::filesystem::path& path);
   // Prepares what the deadline's handler would write. Must be called before the deadline starts,

@@ -122,8 +122,8 @@ Error cannot_start(const Command& command, int error_number) {
 }
 
 struct Pipe {
-  FileDescriptor read_end;
-  FileDescriptor write_end;
+  FileDescriptor read_end = {};
+  FileDescriptor write_end = {};
 };
 
 // The descriptors are never standard ones (0 to 2), which the child assigns to other files.
@@ -161,6 +161,7 @@ struct Plan {
   char* const* environment;
   int output;
   int error_output;
+  int report;  // -1: none
   pid_t parent;
   sigset_t no_signals;
 };
@@ -229,6 +230,14 @@ void reset_signals() {
   }
 }
 
+// Gives the pipe of the report its number in the program, where it is not closed. The other pipes
+// have their numbers already, so this one may replace them.
+bool pass_report(int report) {
+  if (report < 0) return true;
+  if (report == kReportDescriptor) return fcntl(report, F_SETFD, 0) == 0;
+  return dup2(report, kReportDescriptor) >= 0;
+}
+
 // Runs in the child, on memory shared with the parent, so it makes only system calls.
 [[noreturn]] void become(const Plan& plan, volatile int& problem) {
   reset_signals();
@@ -238,9 +247,9 @@ void reset_signals() {
   const int input = open_empty_input();
   const bool is_ready = getppid() == plan.parent && input >= 0 && dup2(input, STDIN_FILENO) >= 0 &&
                         dup2(plan.output, STDOUT_FILENO) >= 0 &&
-                        dup2(plan.error_output, STDERR_FILENO) >= 0;
+                        dup2(plan.error_output, STDERR_FILENO) >= 0 && pass_report(plan.report);
   // The caller's sockets and files, of which other libraries open some without O_CLOEXEC.
-  close_above(STDERR_FILENO);
+  close_above(plan.report < 0 ? STDERR_FILENO : kReportDescriptor);
   sigprocmask(SIG_SETMASK, &plan.no_signals, nullptr);
   if (is_ready) execve(plan.path, plan.arguments, plan.environment);
   problem = errno;
@@ -363,17 +372,23 @@ class Child {
   bool is_lost_ = false;
 };
 
+// The pipes from the program.
+constexpr std::size_t kOutput = 0;
+constexpr std::size_t kErrorOutput = 1;
+constexpr std::size_t kReport = 2;
+constexpr std::size_t kPipes = 3;
+
 class Collector {
  public:
-  Collector(const Command& command, Child& child, const Pipe& output, const Pipe& error_output)
+  Collector(const Command& command, Child& child, const std::array<Pipe, kPipes>& pipes)
       : command_(command),
         child_(child),
-        polled_{{{.fd = output.read_end.get(), .events = POLLIN, .revents = 0},
-                 {.fd = error_output.read_end.get(), .events = POLLIN, .revents = 0},
-                 {.fd = child.pidfd(), .events = POLLIN, .revents = 0},
-                 {.fd = command.stop, .events = POLLIN, .revents = 0}}} {
-    fcntl(polled_[0].fd, F_SETFL, O_NONBLOCK);
-    fcntl(polled_[1].fd, F_SETFL, O_NONBLOCK);
+        polled_{{{.fd = command.stop, .events = POLLIN, .revents = 0},
+                 {.fd = child.pidfd(), .events = POLLIN, .revents = 0}}} {
+    for (std::size_t i = 0; i < kPipes; ++i) {
+      pipe(i) = {.fd = pipes[i].read_end.get(), .events = POLLIN, .revents = 0};
+      if (pipe(i).fd >= 0) fcntl(pipe(i).fd, F_SETFL, O_NONBLOCK);
+    }
   }
 
   Status collect(Finished& finished) {
@@ -382,7 +397,7 @@ class Collector {
       const bool has_ended = child_.has_ended();
       TRY(read_output(finished));
       if (has_ended) return child_.read_end(finished);
-      if ((polled_[3].revents & POLLIN) != 0) {
+      if ((polled_[0].revents & POLLIN) != 0) {
         return Error{.kind = Error::Kind::unavailable,
                      .message = in_quotes(command_.path) + " was ended before it was done",
                      .is_local = true};
@@ -410,21 +425,25 @@ class Collector {
   Status read_output(Finished& finished) {
     SecretString buffer;
     char* const data = buffer.reserve(kChunk);
-    for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t i = 0; i < kPipes; ++i) {
       for (std::size_t taken = 0; taken < kMostInPipe;) {
-        const ssize_t count = polled_[i].fd < 0 ? 0 : read(polled_[i].fd, data, kChunk);
+        const ssize_t count = pipe(i).fd < 0 ? 0 : read(pipe(i).fd, data, kChunk);
         if (count < 0 && errno == EINTR) continue;
-        if (count == 0) polled_[i].fd = -1;
+        if (count == 0) pipe(i).fd = -1;
         if (count <= 0) break;
         taken += static_cast<std::size_t>(count);
-        TRY(keep(i == 0, {data, static_cast<std::size_t>(count)}, finished));
+        TRY(keep(i, {data, static_cast<std::size_t>(count)}, finished));
       }
     }
     return {};
   }
 
-  Status keep(bool is_output, std::string_view text, Finished& finished) const {
-    if (!is_output) {
+  Status keep(std::size_t from, std::string_view text, Finished& finished) const {
+    if (from == kReport) {
+      finished.report.append(text.substr(0, command_.max_report - finished.report.size()));
+      return {};
+    }
+    if (from == kErrorOutput) {
       const std::size_t room = command_.max_error_output - finished.error_output.size();
       text = text.substr(0, room);
       finished.error_output.append(text);
@@ -440,9 +459,11 @@ class Collector {
     return {};
   }
 
+  pollfd& pipe(std::size_t i) { return polled_[i + 2]; }
+
   const Command& command_;
   Child& child_;
-  std::array<pollfd, 4> polled_;
+  std::array<pollfd, 2 + kPipes> polled_;
 };
 
 }  // namespace
@@ -450,8 +471,10 @@ class Collector {
 void reap_orphans() { family().reaps_orphans = true; }
 
 Result<Finished> run_command(const Command& command) {
-  Pipe output = TRY(make_pipe());
-  Pipe error_output = TRY(make_pipe());
+  std::array<Pipe, kPipes> pipes = {};
+  for (std::size_t i = 0; i < kPipes; ++i) {
+    if (i != kReport || command.max_report > 0) pipes[i] = TRY(make_pipe());
+  }
   std::vector<std::string> arguments = {command.path};
   arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
   std::vector<std::string> environment = command.environment;
@@ -460,8 +483,9 @@ Result<Finished> run_command(const Command& command) {
   Plan plan{.path = command.path.c_str(),
             .arguments = argument_pointers.data(),
             .environment = environment_pointers.data(),
-            .output = output.write_end.get(),
-            .error_output = error_output.write_end.get(),
+            .output = pipes[kOutput].write_end.get(),
+            .error_output = pipes[kErrorOutput].write_end.get(),
+            .report = pipes[kReport].write_end.get(),
             .parent = getpid(),
             .no_signals = {}};
   sigemptyset(&plan.no_signals);
@@ -474,10 +498,9 @@ Result<Finished> run_command(const Command& command) {
   Child child(pid);
   if (command.ends_with_signals) guard.emplace(pid);
   block.reset();
-  output.write_end.reset();
-  error_output.write_end.reset();
+  for (Pipe& pipe : pipes) pipe.write_end.reset();
   Finished finished;
-  TRY(Collector(command, child, output, error_output).collect(finished));
+  TRY(Collector(command, child, pipes).collect(finished));
   return finished;
 }
 

@@ -54,6 +54,9 @@ void reap_orphans();
 // open does not delay the caller. The program does not outlive its caller: when the thread that
 // runs it ends for any reason, the program is killed. This is safe in a process with threads.
 
+// The number of the pipe for a report about the run, in the program.
+inline constexpr int kReportDescriptor = 3;
+
 struct Command {
   std::string path;  // absolute
   std::vector<std::string> arguments = {};
@@ -61,6 +64,9 @@ struct Command {
   Duration limit;
   std::size_t max_output = 1024 * 1024;
   std::size_t max_error_output = 64 * 1024;  // more is read and dropped
+  // Of what the program writes to kReportDescriptor; more is read and dropped. 0: it has no such
+  // descriptor.
+  std::size_t max_report = 0;
   // Receives the kept part of the error output, as it arrives.
   std::function<void(std::string_view)> on_error_output = {};
   // If true, a signal that ends this process (SIGTERM, SIGINT, SIGHUP, a deadline's SIGALRM) first
@@ -77,6 +83,7 @@ struct Finished {
   int signal = 0;
   SecretString output;
   std::string error_output;
+  std::string report;
 };
 
 // Fails: configuration (cannot be started), unavailable (still running at the limit, ended by

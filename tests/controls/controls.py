@@ -244,7 +244,10 @@ CONTROLS = [
             ("cache", "a client that asks again*")),
     # Processes
     Control("descriptors of the controller", "libexeccred/os/process.cpp",
-            "  close_above(STDERR_FILENO);\n", "  close_above(100000);\n", ("unit", "run_command: *")),
+            "close_above(plan.report < 0 ? STDERR_FILENO : kReportDescriptor);", "close_above(100000);",
+            ("unit", "run_command: *")),
+    Control("a report into a standard stream", "libexeccred/exec/run_record.cpp",
+            "other.st_ino == status.st_ino) return;", "false) return;", ("doctor", "report: only a pipe*")),
     Control("the deadline", "libexeccred/os/deadline.cpp",
             "  setitimer(ITIMER_REAL, &timer, nullptr);", "  static_cast<void>(timer);",
             ("conformance", "a stdout that blocks ends*")),

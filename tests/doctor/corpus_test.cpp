@@ -362,7 +362,7 @@ const std::vector<Fault>& faults() {
       {"a report of a program that is no execcred plugin does not count",
        [](Scene& s) {
          run_script(s, "x",
-                    R"(echo '{"cause":"source-missing"}' > "$EXECCRED_REPORT_FILE"; exit 1)");
+                    R"(echo '{"cause":"source-missing"}' >&"${EXECCRED_REPORT_FILE:-3}"; exit 1)");
        },
        "program-failed", 1, "run"},
       {"a program that needs a terminal",

@@ -943,53 +943,56 @@ TEST_CASE("doctor: the page loads nothing, and shows a program's messages as tex
   CHECK_FALSE(has(page, "href="));
 }
 
-TEST_CASE("doctor: the temporary folder of a plugin's report is removed") {
-  Scene scene;
-  const std::string temporary = scene.sandbox.at("tmp");
-  fs::create_directory(temporary);
-  scene.environment = {"TMPDIR=" + temporary};
-  scene.args = {"--token-file=" + scene.sandbox.at("none")};
-  CHECK(read_found(scene.run({"-o", "json"}).output).cause == "source-missing");
-  CHECK(fs::is_empty(temporary));
-}
-
 // Each report is made by a program whose name is like that of an execcred plugin.
-TEST_CASE("doctor: a plugin's report counts only if it is a regular file that is private") {
+TEST_CASE(
+    "doctor: a plugin's report arrives by its pipe, and counts only if it is whole and known") {
   Scene scene;
-  const std::string temporary = scene.sandbox.at("tmp");
-  fs::create_directory(temporary);
-  scene.environment = {"TMPDIR=" + temporary};
+  // No folder is needed, and none is left behind.
+  scene.environment = {"TMPDIR=" + scene.sandbox.at("missing"), "EXECCRED_REPORT_FILE=1"};
   scene.args = {};
   const std::string report = R"({"cause":"source-missing","error":"told"})";
-  const std::string good = scene.sandbox.write("good", report, 0600);
-  const std::string print = "printf '%s' '" + report + "' > \"$file\"";
+  const std::string print = "printf '%s' '" + report + "' >&\"$EXECCRED_REPORT_FILE\"";
   struct Case {
     std::string how;
     std::string cause;
   };
   for (const Case& row : std::vector<Case>{
-           {"umask 077; " + print, "source-missing"},
-           {"umask 022; " + print, "program-failed"},
-           {"ln -s " + good + " \"$file\"", "program-failed"},
-           {"ln " + good + " \"$file\"", "program-failed"},
-           {"mkfifo -m 600 \"$file\"", "program-failed"},
-           {"mkdir -m 700 \"$file\"; printf x > \"$file/x\"", "program-failed"},
-           {"umask 077; head -c 20000 /dev/zero > \"$file\"", "program-failed"},
-           {"umask 077; printf '{\"cause\":\"no-such-cause\"}' > \"$file\"", "program-failed"},
-           {"rm -r \"${file%/*}\"", "program-failed"}}) {
+           {print, "source-missing"},
+           {"sleep 60 & " + print, "source-missing"},
+           {"printf '%s' '{\"cause\":' >&3; sleep 0.1; printf '%s' '\"config-refused\"}' >&3",
+            "config-refused"},
+           {"[ $EXECCRED_REPORT_FILE = 3 ] || " + print, "program-failed"},
+           {"exec 3>&-", "program-failed"},
+           {print + "; " + print, "program-failed"},
+           {"head -c 5000 /dev/zero | tr '\\0' ' ' >&3; " + print, "program-failed"},
+           {"head -c 20000000 /dev/zero >&3", "program-failed"},
+           {"printf '{\"cause\":\"no-such-cause\"}' >&3", "program-failed"},
+           {"printf '[]' >&3", "program-failed"},
+           {"printf '%s' '{\"cause\":\"source-missing\"' >&3", "program-failed"}}) {
     CAPTURE(row.how);
-    scene.command = scene.sandbox.script("execcred-x",
-                                         "[ \"$1\" != --version ] || exit 0\n"
-                                         "file=$EXECCRED_REPORT_FILE\n" +
-                                             row.how + "\necho said >&2\nexit 1");
+    scene.command = scene.sandbox.script(
+        "execcred-x", "[ \"$1\" != --version ] || exit 0\n" + row.how + "\necho said >&2\nexit 1");
     const Outcome outcome = scene.run({"-o", "json"});
     CAPTURE(outcome.output);
     const Found found = read_found(outcome.output);
     CHECK(outcome.exit_code == 1);
     CHECK(found.cause == row.cause);
-    CHECK(has(found.messages.at("run"), row.cause == "source-missing" ? "told" : "said"));
-    CHECK(fs::is_empty(temporary));
+    if (row.cause == "program-failed") CHECK(has(found.messages.at("run"), "said"));
+    if (row.cause == "source-missing") CHECK(has(found.messages.at("run"), "told"));
+    CHECK_FALSE(fs::exists(scene.sandbox.at("missing")));
   }
+}
+
+TEST_CASE("doctor: a program that is no execcred plugin gets neither the pipe nor its number") {
+  Scene scene;
+  scene.environment = {"EXECCRED_REPORT_FILE=3"};
+  scene.args = {};
+  const std::string seen = scene.sandbox.at("seen");
+  scene.command = scene.sandbox.script(
+      "x", "echo \"${EXECCRED_REPORT_FILE-none}\" > '" + seen +
+               "'\n[ -e /proc/self/fd/3 ] && readlink /proc/self/fd/3 >> '" + seen + "'\nexit 1");
+  CHECK(read_found(scene.run({"-o", "json"}).output).cause == "program-failed");
+  CHECK(blackbox::read_text(seen) == "none\n");
 }
 
 TEST_CASE("doctor: the cluster's CA may be one of a thousand") {

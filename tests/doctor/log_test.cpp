@@ -256,3 +256,75 @@ TEST_CASE("doctor --log: the cluster with the newest failure comes first") {
   CHECK_FAILURE(doctor({"--log", sandbox.at("none")}), 2,
                 "cannot read '" + sandbox.at("none") + "': No such file or directory");
 }
+
+TEST_CASE("report: only a pipe for writing that is no standard stream gets the report") {
+  Fixture f;
+  const std::string kept = f.sandbox.at("kept");
+  const std::string missing = "--token-file=" + f.sandbox.at("missing");
+  struct Case {
+    std::string given;         // EXECCRED_REPORT_FILE
+    std::string redirections;  // of the plugin
+    bool is_reported = false;
+  };
+  for (const Case& row : std::vector<Case>{{"3", "3>&5", true},
+                                           {"9", "9>&5", true},
+                                           {"0", "", false},
+                                           {"1", "3>&5", false},
+                                           {"2", "3>&5", false},
+                                           {"4", "4>&1", false},
+                                           {"4", "4>&2", false},
+                                           {"4", "", false},
+                                           {"4", "4>'" + kept + ".file'", false},
+                                           {"4", "4<'" + f.file + "'", false},
+                                           {"", "3>&5", false},
+                                           {"x", "3>&5", false},
+                                           {"3x", "3>&5", false},
+                                           {" 3", "3>&5", false},
+                                           {"-3", "3>&5", false},
+                                           {"4294967299", "3>&5", false},
+                                           {"99999999999999999999", "3>&5", false},
+                                           {f.sandbox.at("report"), "3>&5", false},
+                                           {"/dev/stdout", "3>&5", false}}) {
+    CAPTURE(row.given);
+    CAPTURE(row.redirections);
+    // The pipe is descriptor 5 of the shell, and the plugin has it only where the case says so.
+    Command command;
+    command.arguments = {"/bin/sh", "-c",
+                         "exec 6>&1; { \"$0\" \"$1\" >&6 " + row.redirections +
+                             " 5>&- 6>&-; echo $? >&6; } 5>&1 | cat > '" + kept + "'",
+                         kTokenFile, missing};
+    command.environment = {"EXECCRED_REPORT_FILE=" + row.given, "PATH=/usr/bin:/bin"};
+    const Outcome outcome = blackbox::run(command);
+    CHECK(outcome.output == "2\n");
+    CHECK(outcome.error_output.starts_with("execcred-token-file: error: "));
+    CHECK(outcome.error_output.find("{\"exit_code\"") == std::string::npos);
+    CHECK_FALSE(fs::exists(f.sandbox.at("report")));
+    const std::string report = read_text(kept);
+    CHECK(report.empty() != row.is_reported);
+    if (row.is_reported) CHECK(nlohmann::json::parse(report)["cause"] == "source-missing");
+  }
+}
+
+TEST_CASE("report: it fits into a pipe at once, and a full pipe does not delay the run") {
+  Fixture f;
+  const std::string kept = f.sandbox.at("kept");
+  const std::string name(250, '\\');
+  std::string path = "/" + name;
+  for (int i = 0; i < 12; ++i) path += "/" + name;
+  Command command;
+  command.arguments = {"/bin/sh", "-c", "\"$0\" \"$1\" 3>&1 >&2 | cat > '" + kept + "'", kTokenFile,
+                       "--token-file=" + path};
+  command.environment = {"EXECCRED_REPORT_FILE=3", "PATH=/usr/bin:/bin"};
+  blackbox::run(command);
+  const std::string report = read_text(kept);
+  CHECK(report.size() <= 4096);
+  CHECK(nlohmann::json::parse(report)["exit_code"].is_number());
+  command.arguments = {"/bin/sh", "-c",
+                       "{ dd if=/dev/zero bs=4096 oflag=nonblock of=/dev/stdout 2>/dev/null; "
+                       "timeout 2 \"$0\" --token-file=/no/such/file 3>&1 >&2; "
+                       "echo \"ended $?\" >&2; } | sleep 3",
+                       kTokenFile};
+  const Outcome full = blackbox::run(command);
+  CHECK(full.error_output.find("error: ") != std::string::npos);
+  CHECK(full.error_output.ends_with("ended 2\n"));
+}

@@ -33,8 +33,7 @@ Fleet::Fleet(const std::vector<std::string>& names) {
       sandbox_.script("bin/execcred-unavailable",
                       "case $1 in --version) echo 'execcred-unavailable 1';; esac\n"
                       "printf '%s' '{\"cause\":\"source-unavailable\",\"error\":\"no answer\"}' "
-                      "> \"$EXECCRED_REPORT_FILE\"\n"
-                      "chmod 600 \"$EXECCRED_REPORT_FILE\"\nexit 3");
+                      ">&\"$EXECCRED_REPORT_FILE\"\nexit 3");
   const std::string token = sandbox_.write("token", "token-of-a-file", 0600);
   sandbox_.write("mapping.json",
                  mapping({mapped("p", p), mapped("failing", failing), mapped("ended", ended),

@@ -117,8 +117,7 @@ TEST_CASE("sync: a removal that a plugin's refusal causes happens when the inven
       sandbox.script("execcred-refusing",
                      "case $1 in --version) echo 'execcred-refusing 1'; exit 0;; esac\n"
                      "printf '%s' '{\"cause\":\"server-not-allowed\",\"error\":\"no\"}' "
-                     "> \"$EXECCRED_REPORT_FILE\"\n"
-                     "chmod 600 \"$EXECCRED_REPORT_FILE\"\nexit 1");
+                     ">&\"$EXECCRED_REPORT_FILE\"\nexit 1");
   OneProfile feed("p");
   check_removal(feed, blackbox::mapping({blackbox::mapped("p", plugin)}), "server-not-allowed");
 }

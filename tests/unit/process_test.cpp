@@ -224,6 +224,30 @@ TEST_CASE("run_command: the output limit is exact, error output above its limit 
   check_fails(run_command(command), Error::Kind::no_credential, "printed more than");
 }
 
+TEST_CASE(
+    "run_command: a report is read up to its limit, and its pipe is the one descriptor above 2") {
+  Command command = shell("ls /proc/self/fd | tr '\\n' ' '; echo told >&3; echo more >&3");
+  command.max_report = 7;
+  Result<Finished> finished = run_command(command);
+  REQUIRE(finished);
+  CHECK(finished->report == "told\nmo");
+  CHECK(finished->output.reveal().starts_with("0 1 2 3 "));
+  command.max_report = 0;
+  command.arguments.back() = "[ -e /proc/self/fd/3 ] || echo none";
+  finished = run_command(command);
+  REQUIRE(finished);
+  CHECK(finished->report.empty());
+  CHECK(finished->output.reveal() == "none\n");
+  // A descendant that keeps the pipe does not delay the caller, and one that floods it neither.
+  command.max_report = 100;
+  command.arguments.back() = "sleep 60 >&- 2>&- & (while :; do echo flood >&3; done) & echo done";
+  const auto start = steady_clock::now();
+  finished = run_command(command);
+  REQUIRE(finished);
+  CHECK(finished->report.size() <= 100);
+  CHECK(steady_clock::now() - start < kPatience / 2);
+}
+
 TEST_CASE("run_command: a program with endless output is stopped at the output limit") {
   const TempDir dir;
   Lifeline lifeline(dir / "alive");
