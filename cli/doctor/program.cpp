@@ -252,43 +252,61 @@ ProgramFinding look_at_program(const std::string& command, const Environment& en
   return finding;
 }
 
-const ProgramFinding& Programs::look_at(const std::string& command) {
-  Entry* entry = nullptr;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    std::unique_ptr<Entry>& slot = entries_[command];
-    if (slot == nullptr) slot = std::make_unique<Entry>();
-    entry = slot.get();
-  }
-  std::call_once(entry->once, [&] {
-    entry->finding = look_at_program(command, environment_);
-    const bool may_run = entry->finding.verdict != Verdict::fail;
-    if (may_run && is_ours(command)) entry->finding = ask_version(std::move(entry->finding));
-  });
-  return entry->finding;
+std::optional<Programs::Identity> Programs::identity_of(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  return Identity{static_cast<std::int64_t>(status.st_dev),
+                  static_cast<std::int64_t>(status.st_ino),
+                  status.st_size,
+                  status.st_mode,
+                  status.st_mtim.tv_sec,
+                  status.st_mtim.tv_nsec,
+                  status.st_ctim.tv_sec,
+                  status.st_ctim.tv_nsec};
 }
 
-ProgramFinding Programs::ask_version(ProgramFinding finding) const {
-  const Result<Finished> finished = run_command({.path = finding.path,
-                                                 .arguments = {"--version"},
-                                                 .environment = environment_.entries(),
-                                                 .limit = limit_,
-                                                 .max_output = 4096,
-                                                 .stop = stop_});
-  const std::string name(file_name(finding.path));
-  if (finished && finished->exit_code == 0 && finished->signal == 0) {
-    const std::string_view said = trim(finished->output.reveal());
-    const std::string start = name + " ";
-    if (said.starts_with(start) && said.find('\n') == std::string_view::npos) {
-      finding.message += ", version " + printable(said.substr(start.size()));
-      return finding;
-    }
+ProgramFinding Programs::look_at(const std::string& command) {
+  ProgramFinding finding = look_at_program(command, environment_);
+  if (finding.verdict == Verdict::fail || !is_ours(command)) return finding;
+  const std::optional<Identity> identity = identity_of(finding.path);
+  if (!identity) return finding;
+  std::optional<std::string> version = kept_version(finding.path, *identity);
+  if (!version) {
+    version = ask_version(finding.path);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (version) versions_.insert_or_assign(finding.path, Version{*identity, *version});
+  }
+  if (version) {
+    finding.message += ", version " + *version;
+    return finding;
   }
   // The reason is found when the plugin runs.
   finding.verdict = Verdict::warn;
   finding.message += "; it does not answer --version as execcred's plugins do";
   finding.hint = "is it a plugin of execcred's, whose name it has?";
   return finding;
+}
+
+std::optional<std::string> Programs::kept_version(const std::string& path,
+                                                  const Identity& identity) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = versions_.find(path);
+  if (found == versions_.end() || found->second.identity != identity) return std::nullopt;
+  return found->second.text;
+}
+
+std::optional<std::string> Programs::ask_version(const std::string& path) const {
+  const Result<Finished> finished = run_command({.path = path,
+                                                 .arguments = {"--version"},
+                                                 .environment = environment_.entries(),
+                                                 .limit = limit_,
+                                                 .max_output = 4096,
+                                                 .stop = stop_});
+  if (!finished || finished->exit_code != 0 || finished->signal != 0) return std::nullopt;
+  const std::string_view said = trim(finished->output.reveal());
+  const std::string start = std::string(file_name(path)) + " ";
+  if (!said.starts_with(start) || said.find('\n') != std::string_view::npos) return std::nullopt;
+  return printable(said.substr(start.size()));
 }
 
 }  // namespace execcred::doctor

@@ -8,8 +8,9 @@
 #include <execcred/base/environment.hpp>
 #include <execcred/base/error.hpp>
 
+#include <array>
+#include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -32,28 +33,33 @@ struct ProgramFinding {
 // is looked up in PATH by Go's rules (exec.LookPath).
 ProgramFinding look_at_program(const std::string& command, const Environment& environment);
 
-// Examines each program once, for any number of clusters, and asks execcred's plugins for their
-// version. Thread-safe. `environment` must outlive this object.
+// Examines programs, and asks execcred's plugins for their version. Only a version is kept, as long
+// as the file is the same: any finding may change while a process lives. Thread-safe. `environment`
+// must outlive this object.
 class Programs {
  public:
   Programs(const Environment& environment, Duration limit, int stop)
       : environment_(environment), limit_(limit), stop_(stop) {}
 
-  const ProgramFinding& look_at(const std::string& command);
+  ProgramFinding look_at(const std::string& command);
 
  private:
-  struct Entry {
-    std::once_flag once;
-    ProgramFinding finding;
+  // Of a file: device, inode, size, mode, and the times of its content and of its inode.
+  using Identity = std::array<std::int64_t, 8>;
+  struct Version {
+    Identity identity;
+    std::string text;
   };
 
-  ProgramFinding ask_version(ProgramFinding finding) const;
+  static std::optional<Identity> identity_of(const std::string& path);
+  std::optional<std::string> kept_version(const std::string& path, const Identity& identity);
+  std::optional<std::string> ask_version(const std::string& path) const;
 
   const Environment& environment_;
   Duration limit_;
   int stop_;
   std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<Entry>, std::less<>> entries_;
+  std::map<std::string, Version, std::less<>> versions_;  // by path
 };
 
 // The last part of a path: "execcred-token-file" for "/plugins/execcred-token-file"; and whether
