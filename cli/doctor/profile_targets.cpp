@@ -123,7 +123,14 @@ Target target_of(const Mapping& mapping, const ClusterProfile& profile,
   target.item.name = profile.name;
   const MappedProvider* const chosen = find_provider(mapping.providers, profile, provider);
   if (chosen == nullptr) {
-    report_no_choice(profile, provider, target.item);
+    // An entry whose name cannot be read may be the one that the ClusterProfile means.
+    const auto nameless = mapping.problems.find("");
+    if (!profile.access_providers.empty() && nameless != mapping.problems.end()) {
+      target.item.fail(StepId::mapping, cause::kMappingInvalid, nameless->second.message,
+                       nameless->second.hint);
+    } else {
+      report_no_choice(profile, provider, target.item);
+    }
     return target;
   }
   target.item.provider = chosen->name;

@@ -298,7 +298,7 @@ bool Reconciler::has_new_mapping() {
   return true;
 }
 
-int Reconciler::report(const Picture& picture, bool is_empty) {
+int Reconciler::report(const Picture& picture) {
   int code = 0;
   if (picture.failure) {
     parts_.journal.write(Level::error, *picture.failure);
@@ -308,34 +308,40 @@ int Reconciler::report(const Picture& picture, bool is_empty) {
     parts_.journal.write(Level::error, problem);
     code = worse_exit_code(code, 1);
   }
-  if (picture.is_known && is_empty) {
-    parts_.journal.write(
-        Level::error, "the inventory holds no ClusterProfile",
-        {{"hint", "nothing is written or removed; --allow-empty accepts an empty inventory"}});
-    code = 2;
-  }
+  if (picture.is_known && is_empty(picture)) code = 2;
   return picture.is_known || code != 0 ? code : 3;
 }
 
 void Reconciler::report_doubts(const Picture& picture) {
   std::set<std::string> doubts;
-  const auto report = [&](const std::string& path, std::string_view what, std::string_view hint) {
-    doubts.insert(path);
-    if (doubts_.count(path) > 0) return;
-    parts_.journal.write(Level::warning, in_quotes(path) + std::string(what),
-                         {{"hint", std::string(hint)}});
+  const auto report = [&](Level level, const std::string& what, std::string_view hint) {
+    doubts.insert(what);
+    if (doubts_.count(what) == 0) parts_.journal.write(level, what, {{"hint", std::string(hint)}});
   };
   for (const std::string& file : picture.empty_files) {
-    report(file, " is an empty file",
+    report(Level::warning, in_quotes(file) + " is an empty file",
            "nothing is removed while it is empty: write its content, or remove it");
   }
   if (!settings_.may_be_empty) {
+    if (picture.is_known && picture.count == 0) {
+      report(Level::error, "the inventory holds no ClusterProfile",
+             "nothing is written or removed; --allow-empty accepts an empty inventory");
+    }
+    if (mapping_.providers.providers.empty()) {
+      report(Level::error, "the mapping " + in_quotes(settings_.mapping) + " has no provider",
+             "nothing is written or removed; --allow-empty accepts a mapping without providers");
+    }
     for (const std::string& path : picture.empty_paths) {
-      report(path, " holds no ClusterProfile",
+      report(Level::warning, in_quotes(path) + " holds no ClusterProfile",
              "nothing is removed; --allow-empty accepts a path without ClusterProfiles");
     }
   }
   doubts_ = std::move(doubts);
+}
+
+// Whether the inventory or the mapping became empty, which is no reason to remove anything.
+bool Reconciler::is_empty(const Picture& picture) const {
+  return !settings_.may_be_empty && (picture.count == 0 || mapping_.providers.providers.empty());
 }
 
 void Reconciler::mark_gone() {
@@ -359,8 +365,7 @@ int Reconciler::look() {
       parts_.feed->read(is_anew, {.take = [this](const ListedProfile& listed) { take(listed); },
                                   .drop = [this](const std::string& key) { drop(key); }});
   is_known_ = picture.is_known;
-  const bool is_empty = picture.count == 0 && !settings_.may_be_empty;
-  const int code = report(picture, is_empty);
+  const int code = report(picture);
   report_doubts(picture);
   if (picture.is_all) {
     for (const auto& [key, cluster] : clusters_) {
@@ -370,7 +375,7 @@ int Reconciler::look() {
     }
   }
   const bool is_whole = picture.is_whole && (settings_.may_be_empty || picture.empty_paths.empty());
-  const bool could_remove = std::exchange(may_remove_, is_whole && !is_empty);
+  const bool could_remove = std::exchange(may_remove_, is_whole && !is_empty(picture));
   if (may_remove_) mark_gone();
   // A rule that waited for a complete inventory is applied now, and not after the pause of its
   // failure.

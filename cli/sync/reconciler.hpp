@@ -120,8 +120,9 @@ class Reconciler {
   // Whether the mapping has changed since it was last read. A changed one that cannot be used is
   // reported, and the previous one stays in use.
   bool has_new_mapping();
-  int report(const Picture& picture, bool is_empty);
-  // Reports, once, what keeps this inventory from being complete without being an error.
+  int report(const Picture& picture);
+  bool is_empty(const Picture& picture) const;
+  // Reports, once, what keeps this process from removing anything without being a failure.
   void report_doubts(const Picture& picture);
   // Marks the clusters that are in none of the inventory's documents as gone.
   void mark_gone();

@@ -266,6 +266,37 @@ TEST_CASE("sync --to-dir: nothing is removed while the inventory is broken or em
   CHECK_FALSE(fs::exists(fleet.folder("b")));
 }
 
+TEST_CASE("sync: a mapping without providers, or with one that has no name, removes nothing") {
+  const Fleet fleet({"a", "b"});
+  fleet.once();
+  fleet.remove_profile("b");
+  const std::string mapping = read_text(fleet.sandbox().path() / "mapping.json");
+  struct Case {
+    std::string mapping;
+    int exit_code;
+    std::string why;
+  };
+  for (const Case& row :
+       std::vector<Case>{{R"({"providers":[]})", 2, "mapping.json' has no provider"},
+                         {R"({"providers":[{"execConfig":{"command":"/bin/p"}}]})", 1,
+                          "cause=mapping-invalid"}}) {
+    CAPTURE(row.mapping);
+    fleet.sandbox().write("mapping.json", row.mapping);
+    const Outcome outcome = fleet.once();
+    CHECK_MESSAGE(outcome.exit_code == row.exit_code, describe(outcome));
+    CHECK_MESSAGE(outcome.error_output.find(row.why) != std::string::npos, describe(outcome));
+    CHECK(fs::exists(fleet.folder("a") / "token"));
+    const Outcome plan = fleet.sync({"--to-dir=" + fleet.root().native(), "--dry-run"});
+    CHECK_MESSAGE(plan.output.find("/a': ") == std::string::npos, describe(plan));
+  }
+  fleet.sandbox().write("mapping.json", R"({"providers":[]})");
+  CHECK(fleet.once({"--allow-empty"}).exit_code == 1);
+  CHECK_FALSE(fs::exists(fleet.folder("a")));
+  fleet.sandbox().write("mapping.json", mapping);
+  CHECK(fleet.once().exit_code == 0);
+  CHECK(fs::exists(fleet.folder("a") / "token"));
+}
+
 TEST_CASE("sync: nothing is removed while one of two folders is empty") {
   const Fleet fleet({"a"});
   const std::string more = fleet.sandbox().at("more");

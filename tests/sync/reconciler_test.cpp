@@ -108,7 +108,7 @@ void check_removal(OneProfile& feed, const std::string& mapping, const std::stri
 
 TEST_CASE("sync: a removal that waits for a complete inventory happens as soon as it is complete") {
   OneProfile feed;
-  check_removal(feed, R"({"providers":[]})", "no-provider");
+  check_removal(feed, blackbox::mapping({blackbox::mapped("p", "/bin/true")}), "no-provider");
 }
 
 TEST_CASE("sync: a removal that a plugin's refusal causes happens when the inventory is complete") {
