@@ -46,13 +46,24 @@ std::string metrics_text(const Figures& figures) {
       family("execcred_credential_expiry_timestamp_seconds",
              "When the written credential of the cluster ends, in Unix time; +Inf without an end.",
              MetricType::Gauge);
-  for (const ClusterFigures& cluster : figures.credentials) {
-    ClientMetric& metric = expiry.metric.emplace_back();
+  MetricFamily lifetime = family(
+      "execcred_credential_lifetime_seconds",
+      "How long the written credential of the cluster lives, from the plugin's answer to its "
+      "end; +Inf without an end.",
+      MetricType::Gauge);
+  const auto add = [](MetricFamily& to, const ClusterFigures& cluster,
+                      std::optional<std::chrono::seconds> value) {
+    ClientMetric& metric = to.metric.emplace_back();
     metric.label = {
         {"namespace", cluster.name_space}, {"name", cluster.name}, {"provider", cluster.provider}};
-    metric.gauge.value = cluster.expires
-                             ? static_cast<double>(cluster.expires->time_since_epoch().count())
-                             : std::numeric_limits<double>::infinity();
+    metric.gauge.value =
+        value ? static_cast<double>(value->count()) : std::numeric_limits<double>::infinity();
+  };
+  for (const ClusterFigures& cluster : figures.credentials) {
+    const auto& [issued, expires] = cluster.lifetime;
+    const bool ends = expires.has_value();
+    add(expiry, cluster, ends ? std::optional(expires->time_since_epoch()) : std::nullopt);
+    add(lifetime, cluster, ends ? std::optional(*expires - issued) : std::nullopt);
   }
   MetricFamily renewals =
       family("execcred_sync_renewals_total", "How many times a cluster's credential was written.",
@@ -68,6 +79,7 @@ std::string metrics_text(const Figures& figures) {
   }
   const std::vector<MetricFamily> families = {
       std::move(expiry),
+      std::move(lifetime),
       gauge("execcred_sync_clusters", "How many ClusterProfiles the inventory lists.",
             static_cast<double>(figures.clusters)),
       std::move(renewals),

@@ -827,7 +827,7 @@ Figures Reconciler::figures() const {
     figures.credentials.push_back({.name_space = cluster->mark.name_space,
                                    .name = cluster->mark.name,
                                    .provider = cluster->provider,
-                                   .expires = lifetime->expires});
+                                   .lifetime = *lifetime});
   }
   return figures;
 }

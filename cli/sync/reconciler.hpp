@@ -47,7 +47,7 @@ struct ClusterFigures {
   std::string name_space = {};
   std::string name = {};
   std::string provider = {};
-  std::optional<std::chrono::sys_seconds> expires = {};
+  Lifetime lifetime = {};
 };
 struct Figures {
   std::size_t clusters = 0;  // that are listed

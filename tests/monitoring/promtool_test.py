@@ -17,7 +17,8 @@ SOURCE, PROMTOOL = sys.argv[1:3]
 FOLDER = os.path.join(SOURCE, "config", "monitoring")
 RULES = os.path.join(FOLDER, "execcred-alerts.yaml")
 SYNC_RULES = os.path.join(SOURCE, "config", "sync", "alerts.yaml")
-SYNC_METRICS = {"execcred_credential_expiry_timestamp_seconds", "execcred_sync_clusters",
+SYNC_METRICS = {"execcred_credential_expiry_timestamp_seconds",
+                "execcred_credential_lifetime_seconds", "execcred_sync_clusters",
                 "execcred_sync_renewals_total", "execcred_sync_failures_total",
                 "execcred_sync_plugin_duration_seconds_bucket", "execcred_sync_watch_up"}
 METRICS = {"execcred_cluster_ok", "execcred_credential_expiry_timestamp_seconds",
@@ -165,6 +166,14 @@ tests:
     values: '3600x40 6000x40 8400x40 10800x40 13200x40 15600x40 18000x40'
   - series: 'execcred_credential_expiry_timestamp_seconds{namespace="fleet",name="day",provider="p",instance="one"}'
     values: '86400x280'
+  - series: 'execcred_credential_lifetime_seconds{namespace="fleet",name="hour",provider="p",instance="one"}'
+    values: '3600x280'
+  - series: 'execcred_credential_lifetime_seconds{namespace="fleet",name="day",provider="p",instance="one"}'
+    values: '86400x280'
+  - series: 'execcred_credential_expiry_timestamp_seconds{namespace="fleet",name="none",provider="p",instance="one"}'
+    values: 'Inf+0x280'
+  - series: 'execcred_credential_lifetime_seconds{namespace="fleet",name="none",provider="p",instance="one"}'
+    values: 'Inf+0x280'
   - series: 'execcred_sync_renewals_total{instance="one"}'
     values: '2x280'
   - series: 'execcred_sync_renewals_total{instance="two"}'
@@ -188,14 +197,37 @@ tests:
   - {eval_time: 4h30m, alertname: ExeccredSyncDoesNotWrite}
   - {eval_time: 4h30m, alertname: ExeccredPluginsAreSlow}
 
-- name: a credential that nobody renews
+- name: credentials of five minutes that are renewed after two thirds, and one that nobody renews
+  interval: 10s
+  input_series:
+  - series: 'execcred_credential_expiry_timestamp_seconds{namespace="fleet",name="a",provider="p"}'
+    values: '300x80'
+  - series: 'execcred_credential_lifetime_seconds{namespace="fleet",name="a",provider="p"}'
+    values: '300x80'
+  - series: 'execcred_credential_expiry_timestamp_seconds{namespace="fleet",name="b",provider="p"}'
+    values: '300x20 500x20 700x20 900x20'
+  - series: 'execcred_credential_lifetime_seconds{namespace="fleet",name="b",provider="p"}'
+    values: '300x80'
+  alert_rule_test:
+  - {eval_time: 4m, alertname: ExeccredCredentialEnds}
+  - eval_time: 5m
+    alertname: ExeccredCredentialEnds
+    exp_alerts:
+    - exp_labels: {severity: critical, namespace: fleet, name: a, provider: p}
+      exp_annotations:
+        summary: 'The credential of fleet/a is not renewed'
+        description: '`execcred doctor --name fleet/a` shows each step.'
+
+- name: a credential of an hour that nobody renews
   interval: 1m
   input_series:
   - series: 'execcred_credential_expiry_timestamp_seconds{namespace="fleet",name="a",provider="p"}'
     values: '3600x120'
+  - series: 'execcred_credential_lifetime_seconds{namespace="fleet",name="a",provider="p"}'
+    values: '3600x120'
   alert_rule_test:
-  - {eval_time: 59m, alertname: ExeccredCredentialEnds}
-  - eval_time: 62m
+  - {eval_time: 54m, alertname: ExeccredCredentialEnds}
+  - eval_time: 55m
     alertname: ExeccredCredentialEnds
     exp_alerts:
     - exp_labels: {severity: critical, namespace: fleet, name: a, provider: p}
