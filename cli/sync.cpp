@@ -31,6 +31,9 @@ constexpr std::chrono::seconds kRequestTimeout(30);
 // A request that begins while the lease is held must end before another process can hold it
 // (lease.hpp).
 constexpr std::chrono::seconds kTimeoutUnderLease(4);
+// How long --once waits for the Lease: the duration of a Lease of client-go, and two attempts.
+constexpr std::chrono::seconds kLeasePatience(24);
+constexpr std::chrono::milliseconds kLeasePoll(200);
 
 Error wrong(std::string message, std::string hint) {
   return Error{
@@ -360,11 +363,11 @@ Result<Outcome> Sync::synchronize(sync::Journal& journal) {
   Targets targets([this, &stop] { return connect(stop); });
   TRY(add_targets(targets, journal));
   const bool is_loop = !is_once_ && !is_dry_;
-  const std::unique_ptr<sync::ProfileFeed> profiles = TRY(feed(stop));
-  const std::unique_ptr<Lease> turn = lease_.empty() || !is_loop ? nullptr : TRY(lease(stop));
+  std::unique_ptr<sync::ProfileFeed> profiles = TRY(feed(stop));
+  const std::unique_ptr<Lease> turn = lease_.empty() || is_dry_ ? nullptr : TRY(lease(stop));
   sync::Reconciler reconciler(reconciler_settings(), {.stores = targets.stores(),
                                                       .targets = targets.targets(),
-                                                      .feed = profiles.get(),
+                                                      .feed = std::move(profiles),
                                                       .journal = journal,
                                                       .stop = stop,
                                                       .lease = turn.get()});
@@ -376,7 +379,11 @@ Result<Outcome> Sync::synchronize(sync::Journal& journal) {
   // From here on, every return requests `stop`, which ends the threads of the objects above.
   const StopAtEnd end(stop);
   if (!is_loop) {
-    Outcome outcome = TRY(run_once(reconciler, *profiles, wake, stop));
+    // Only the inventory wakes a run with --once.
+    const std::unique_ptr<Leader> leader = turn ? TRY(Leader::start(*turn, [] {})) : nullptr;
+    if (turn) TRY(wait_for_lease(*turn, stop));
+    Outcome outcome;
+    if (!stop.is_requested()) outcome = TRY(run_once(reconciler));
     if (signals.received() != 0) outcome.exit_code = kSignalled + signals.received();
     return outcome;
   }
@@ -389,16 +396,34 @@ Result<Outcome> Sync::synchronize(sync::Journal& journal) {
   }
   TRY(targets.watch(stop));
   const std::unique_ptr<Leader> leader = turn ? TRY(Leader::start(*turn, wake)) : nullptr;
-  TRY(profiles->watch(wake, stop));
+  TRY(reconciler.watch());
   TRY(reconciler.run());
   return Outcome();
 }
 
-Result<Outcome> Sync::run_once(sync::Reconciler& reconciler, sync::ProfileFeed& profiles,
-                               const std::function<void()>& wake, const StopEvent& stop) const {
+// Another process that holds the Lease and does not renew it may have been killed, so this one
+// waits as long as one without --once does.
+Status Sync::wait_for_lease(const Lease& lease, const StopEvent& stop) const {
+  const auto end = std::chrono::steady_clock::now() + kLeasePatience;
+  LeaseView view = lease.view();
+  while (!view.is_held && !view.error && !view.is_renewed_by_another && !stop.is_requested()) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= end) break;
+    view = lease.wait_for_change(view.generation, std::min(end, now + kLeasePoll));
+  }
+  if (view.is_held || stop.is_requested()) return {};
+  const std::string doing = "waiting for the Lease " + in_quotes(lease_);
+  if (view.error) return Status(*view.error).context(doing);
+  return Status(Error{.kind = Error::Kind::unavailable,
+                      .message = "another process holds the Lease: " + in_quotes(view.holder),
+                      .hint = "nothing was written; that process writes"})
+      .context(doing);
+}
+
+Result<Outcome> Sync::run_once(sync::Reconciler& reconciler) const {
   TRY(reconciler.scan());
   if (source_.hub().is_used()) {
-    TRY(profiles.watch(wake, stop));
+    TRY(reconciler.watch());
     reconciler.wait();
   }
   Outcome outcome;

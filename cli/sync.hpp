@@ -34,8 +34,9 @@ class Sync final : public Command {
   Status check();
   bool asks_hub() const;
   Result<Outcome> synchronize(sync::Journal& journal);
-  Result<Outcome> run_once(sync::Reconciler& reconciler, sync::ProfileFeed& profiles,
-                           const std::function<void()>& wake, const StopEvent& stop) const;
+  // Fails (unavailable) if another process holds the Lease.
+  Status wait_for_lease(const Lease& lease, const StopEvent& stop) const;
+  Result<Outcome> run_once(sync::Reconciler& reconciler) const;
   sync::ReconcilerSettings reconciler_settings() const;
   Status add_targets(Targets& targets, sync::Journal& journal) const;
   Result<std::unique_ptr<sync::FolderTarget>> folder_target() const;

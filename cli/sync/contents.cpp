@@ -55,7 +55,7 @@ Contents plain_contents(const Issue& issue) {
   const std::string ca = ca_of(issue);
   if (!ca.empty()) contents["ca.crt"] = SecretString(ca);
   contents["server"] = SecretString(issue.access.cluster.server);
-  if (issue.expires) contents["expiration"] = SecretString(format_rfc3339(*issue.expires));
+  if (issue.expires) contents[std::string(kEndKey)] = SecretString(format_rfc3339(*issue.expires));
   return contents;
 }
 
@@ -163,8 +163,9 @@ Result<SecretForm> argocd_form(const Issue& issue) {
 }
 
 Result<SecretForm> istio_form(const Issue& issue) {
-  if (issue.expires && *issue.expires - issue.issued < kIstioLifetime - kTolerance) {
-    const Duration lifetime = *issue.expires - issue.issued;
+  const auto end = issue.claimed ? issue.claimed : issue.expires;
+  if (end && *end - issue.issued < kIstioLifetime - kTolerance) {
+    const Duration lifetime = *end - issue.issued;
     return unusable("the credential lives for " + format_duration(lifetime) +
                         ", and istiod rebuilds a cluster's client at each change of its Secret",
                     "the format istio needs credentials with a lifetime of 12h or more: configure "
@@ -217,7 +218,7 @@ Result<SecretForm> secret_form(SecretFormat format, const Issue& issue) {
     case SecretFormat::cluster_api:
       return cluster_api_form(issue);
     case SecretFormat::token:
-      return SecretForm{.data = plain_contents(issue)};
+      return SecretForm{.data = plain_contents(issue), .shows_end = issue.expires.has_value()};
     case SecretFormat::kubeconfig:
       break;
   }

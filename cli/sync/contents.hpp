@@ -24,7 +24,8 @@ struct Issue {
   std::string name;
   const Credential& credential;
   std::chrono::sys_seconds issued = {};
-  std::optional<std::chrono::sys_seconds> expires = {};
+  std::optional<std::chrono::sys_seconds> expires = {};  // the end of the credential itself
+  std::optional<std::chrono::sys_seconds> claimed = {};  // the end that the plugin claims, if known
 
   std::string cluster() const { return name_space + "/" + name; }
 };
@@ -40,11 +41,15 @@ std::string_view name_of(SecretFormat format);
 // Fails (configuration) if no format has this name.
 Result<SecretFormat> parse_secret_format(std::string_view name);
 
+// The key of the credential's end, in the folder and in the format `token`.
+inline constexpr std::string_view kEndKey = "expiration";
+
 struct SecretForm {
   std::string type = "Opaque";
   std::map<std::string, std::string, std::less<>> labels = {};  // that its readers look for
   std::map<std::string, std::string, std::less<>> annotations = {};
   Contents data = {};
+  bool shows_end = false;  // `data` has the key kEndKey
 };
 
 // Fails (configuration) if the format's readers could not use the Secret: for Istio, a credential

@@ -530,6 +530,12 @@ Result<Wrote> FolderTarget::write(const Held& held, const Issue& issue, const Ma
     return foreign("it belongs to the instance " + in_quotes(there->instance) +
                    ", ClusterProfile " + in_quotes(there->cluster()));
   }
+  if (there->stands_for(mark, true)) {
+    Issue as_written = issue;
+    as_written.expires = there->expires;
+    const bool is_same = holds(folder.get(), folder_contents(as_written));
+    if (is_same && is_as_set(folder.get())) return Wrote::unchanged;
+  }
   TRY(replace(folder.get(), mark, contents, may_write, wrote));
   return wrote;
 }

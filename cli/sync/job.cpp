@@ -7,8 +7,11 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/rfc3339.hpp>
 
+#include <list.hpp>
+
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace execcred::sync {
@@ -21,6 +24,27 @@ constexpr std::chrono::seconds kClaimMargin(30);
 
 sys_seconds now_in_seconds() {
   return std::chrono::floor<std::chrono::seconds>(SystemClock().now());
+}
+
+// Whether the plugin claims an end only so that clients ask again (--max-age).
+bool is_cheap_to_ask(std::string_view command) {
+  const std::span<const PluginDefinition> plugins = all_plugins();
+  return std::any_of(plugins.begin(), plugins.end(), [&](const PluginDefinition& plugin) {
+    return plugin.info.is_cheap_to_ask && plugin.info.name == doctor::file_name(command);
+  });
+}
+
+// The end of the credential itself, from its token or certificate, if the plugin claims an earlier
+// one so that clients ask again. Such a claim moves with each answer.
+std::optional<sys_seconds> end_of(const Credential& credential,
+                                  const doctor::CredentialFacts& facts, bool is_cheap) {
+  if (!credential.expires_at) return std::nullopt;
+  const auto claimed = std::chrono::floor<std::chrono::seconds>(*credential.expires_at);
+  std::optional<TimePoint> own;
+  if (facts.claims) own = facts.claims->expires_at;
+  if (facts.certificate) own = facts.certificate->not_after;
+  if (own) return std::max(claimed, std::chrono::floor<std::chrono::seconds>(*own) - kClaimMargin);
+  return is_cheap ? std::nullopt : std::optional(claimed);
 }
 
 Failure failure_of(const Error& error, const std::string& place) {
@@ -45,8 +69,7 @@ class Work {
     } else if (job_.kind == Job::Kind::expire) {
       mark_ended();
     } else if (job_.problem) {
-      report(*job_.problem);
-      give_up(job_.problem->cause);
+      give_up(*job_.problem);
     } else {
       renew();
     }
@@ -61,6 +84,7 @@ class Work {
   void report(Failure failure) {
     std::vector<Field> all = fields(failure.place);
     all.push_back({"cause", std::string(failure.cause)});
+    all.push_back({"credential", std::string(failure.kept)});
     all.push_back({"hint", failure.hint});
     tools_.journal.write(Level::error, failure.message, all);
     result_.failures.push_back(std::move(failure));
@@ -105,8 +129,16 @@ class Work {
   }
 
   // After a failure, the old credential stays until its end, unless a rule forbids it.
-  void give_up(std::string_view cause) {
-    if (is_by_rule(cause) && job_.may_remove) {
+  void give_up(Failure failure) {
+    const std::string_view cause = failure.cause;
+    const bool is_forbidden = is_by_rule(cause);
+    if (!result_.held.empty() && is_forbidden && !job_.may_remove) {
+      failure.kept = "it stays, because nothing may be removed now";
+    } else if (!result_.held.empty() && cause == execcred::cause::kProgramFailed) {
+      failure.kept = "it stays, because the program reported no cause";
+    }
+    report(std::move(failure));
+    if (is_forbidden && job_.may_remove) {
       remove_all(cause);
     } else {
       mark_ended();
@@ -152,9 +184,8 @@ class Work {
       return std::nullopt;
     }
     if (credential) {
-      const doctor::CredentialFacts facts =
-          check_credential(*credential, {.now = SystemClock().now()}, item);
-      if (facts.is_unusable) credential.reset();
+      facts_ = check_credential(*credential, {.now = SystemClock().now()}, item);
+      if (facts_.is_unusable) credential.reset();
     }
     if (credential && credential->expires_at && *credential->expires_at <= SystemClock().now()) {
       item.fail(doctor::StepId::credential, execcred::cause::kCredentialExpired,
@@ -165,11 +196,12 @@ class Work {
     if (credential) return credential;
     const doctor::Step* const step = item.cause_step();
     const std::string_view cause = step == nullptr ? execcred::cause::kProgramFailed : step->cause;
-    report({.cause = cause,
-            .message = step == nullptr ? "the plugin gave no credential" : step->message,
-            .hint = step == nullptr ? std::string() : step->hint,
-            .is_unavailability = doctor::is_unavailability(cause)});
-    give_up(cause);
+    give_up({.cause = cause,
+             .message = step == nullptr ? "the plugin gave no credential" : step->message,
+             .hint = step == nullptr ? std::string() : step->hint,
+             .is_unavailability = doctor::is_unavailability(cause),
+             .is_local = step != nullptr &&
+                         (step->is_local || step == &item.step(doctor::StepId::program))});
     return std::nullopt;
   }
 
@@ -229,19 +261,23 @@ class Work {
     if (!credential) return;
     Mark mark = job_.mark;
     mark.issued = now_in_seconds();
+    mark.expires = end_of(*credential, facts_, is_cheap_to_ask(job_.access->exec.command));
+    Lifetime claim{.issued = mark.issued};
     if (credential->expires_at) {
-      mark.expires = std::chrono::floor<std::chrono::seconds>(*credential->expires_at);
+      claim.expires = std::chrono::floor<std::chrono::seconds>(*credential->expires_at);
     }
     const bool is_same = job_.lifetime && mark.expires && mark.expires == job_.lifetime->expires;
     if (is_same) mark.issued = job_.lifetime->issued;
     result_.is_same_credential = is_same;
     result_.lifetime = Lifetime{.issued = mark.issued, .expires = mark.expires};
+    if (claim.expires != mark.expires) result_.claim = claim;
     const Issue issue{.access = *job_.access,
                       .name_space = mark.name_space,
                       .name = mark.name,
                       .credential = *credential,
                       .issued = mark.issued,
-                      .expires = mark.expires};
+                      .expires = mark.expires,
+                      .claimed = claim.expires};
     for (Target* const target : tools_.targets) write(*target, mark, issue);
     // Ended credentials at places that are no longer targets are marked too.
     mark_ended();
@@ -251,6 +287,7 @@ class Work {
   const Job& job_;
   const JobTools& tools_;
   JobResult result_;
+  doctor::CredentialFacts facts_ = {};  // of the plugin's answer
 };
 
 }  // namespace

@@ -26,6 +26,9 @@ struct Failure {
   std::string hint = {};
   std::string place = {};  // empty: it is of all targets
   bool is_unavailability = false;
+  // The program or its source is at fault, on this machine: it is asked again soon.
+  bool is_local = false;
+  std::string_view kept = {};  // why the existing credential stays, where that is not evident
 };
 
 // Whether this cause means that the ClusterProfile must not have a credential, so that what was
@@ -62,8 +65,11 @@ struct Job {
 struct JobResult {
   std::vector<Held> held = {};
   std::vector<Failure> failures = {};
-  // The lifetime of the credential that the plugin gave.
+  // The lifetime of the credential that the plugin gave, by its own end.
   std::optional<Lifetime> lifetime = {};
+  // From the plugin's answer to the end that it claims, where the credential itself has another
+  // end, or none.
+  std::optional<Lifetime> claim = {};
   std::optional<Duration> plugin_time = {};
   bool is_same_credential = false;
   bool is_interrupted = false;  // the work must not be interrupted now

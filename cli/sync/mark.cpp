@@ -38,6 +38,15 @@ bool Mark::is_of(const Mark& other) const {
   return instance == other.instance && name_space == other.name_space && name == other.name;
 }
 
+bool Mark::stands_for(const Mark& other, bool shows_end) const {
+  // Before a reader sees an end that is over.
+  constexpr std::chrono::seconds kBefore(30);
+  if (uid != other.uid || digest != other.digest || is_expired != other.is_expired) return false;
+  if (expires == other.expires || !shows_end) return true;
+  return expires && other.expires && *other.expires > *expires &&
+         *expires > SystemClock().now() + kBefore;
+}
+
 std::optional<Mark> mark_of(const Texts& labels, const Texts& annotations) {
   if (text_of(labels, kManagedBy) != kManager) return std::nullopt;
   Mark mark{.instance = text_of(labels, kInstance),

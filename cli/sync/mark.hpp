@@ -45,6 +45,10 @@ struct Mark {
   // whether the uids are equal, or one of them is not known.
   bool is_of(const Mark& other) const;
   bool is_same_object(const Mark& other) const;
+  // Whether what has this mark needs no other one while its credential is the same: how it is
+  // obtained has not changed, and if readers see the end (`shows_end`), that has not changed, or is
+  // now later and still far away.
+  bool stands_for(const Mark& other, bool shows_end) const;
 };
 
 // nullopt for an object without this mark. A time of issue that cannot be read is the epoch, so

@@ -25,6 +25,7 @@ constexpr std::chrono::milliseconds kLongestWait(1000);
 constexpr std::chrono::milliseconds kPacedWait(100);
 constexpr std::chrono::seconds kScanPause(5);
 constexpr std::chrono::minutes kClockStep(1);
+constexpr std::chrono::seconds kClockJitter(1);
 // A smaller step of the clock does not delay a renewal by more than a failure does.
 constexpr std::chrono::minutes kClockLeap(5);
 // A renewal may be delayed until a ninth of the credential's lifetime is left: a longer delay keeps
@@ -65,6 +66,7 @@ struct Reconciler::Cluster {
   bool is_refused = false;                 // by a rule, in the last job
   std::optional<TimePoint> next_ask = {};  // instead of the renewal
   std::size_t failures = 0;                // in a row
+  bool fails_locally = false;              // the last one was of this machine
   bool is_queued = false;
   bool is_in_flight = false;
   bool is_changed = false;  // while it was running
@@ -114,7 +116,11 @@ Reconciler::Reconciler(ReconcilerSettings settings, Parts parts)
       parts_(std::move(parts)),
       runner_(settings_.environment, {.stop = parts_.stop.descriptor()}) {}
 
-Reconciler::~Reconciler() { end_threads(); }
+Reconciler::~Reconciler() {
+  end_threads();
+  // Its thread calls wake().
+  parts_.feed.reset();
+}
 
 Status Reconciler::read_mapping() {
   // The text is read first: if the file changes in between, the next look finds another text.
@@ -438,6 +444,7 @@ void Reconciler::schedule(Cluster& cluster) {
 }
 
 void Reconciler::forget(Cluster& cluster) {
+  set_local_failure(cluster, false);
   due_.erase({cluster.due, &cluster});
   absent_.erase(&cluster);
   clusters_.erase(std::string(cluster.key));
@@ -453,6 +460,10 @@ Job Reconciler::job_of(Cluster& cluster) const {
           .lifetime = lifetime,
           .renewal = lifetime ? renewal_time(*lifetime, cluster) : kNever,
           .may_remove = settings_.prunes && may_remove_};
+  // The plugin said when to ask again. After a failure, what is good stays.
+  if (cluster.next_ask && cluster.failures == 0) {
+    job.renewal = std::min(job.renewal, *cluster.next_ask);
+  }
   if (!cluster.is_listed()) {
     const bool is_removal = cluster.presence == Presence::gone && settings_.prunes;
     job.kind = is_removal ? Job::Kind::remove : Job::Kind::expire;
@@ -478,6 +489,12 @@ void Reconciler::count_failures(const std::vector<Failure>& failures) {
   }
 }
 
+void Reconciler::set_local_failure(Cluster& cluster, bool fails_locally) {
+  if (cluster.fails_locally) --local_failures_;
+  if (fails_locally) ++local_failures_;
+  cluster.fails_locally = fails_locally;
+}
+
 void Reconciler::finish(Cluster& cluster, const Job& job, JobResult result) {
   cluster.is_in_flight = false;
   cluster.held = std::move(result.held);
@@ -500,11 +517,23 @@ void Reconciler::finish(Cluster& cluster, const Job& job, JobResult result) {
   cluster.next_ask.reset();
   if (result.is_interrupted) {
     cluster.next_ask = now() + kLongestWait;
+    if (!parts_.stop.is_requested()) round_code_ = worse_exit_code(round_code_, 3);
   } else if (!result.failures.empty()) {
-    cluster.next_ask = next_attempt(++cluster.failures, expires, now());
+    set_local_failure(cluster,
+                      std::all_of(result.failures.begin(), result.failures.end(),
+                                  [](const Failure& failure) { return failure.is_local; }));
+    cluster.next_ask = cluster.fails_locally ? next_attempt(++cluster.failures, expires, now(),
+                                                            longest_local_pause(local_failures_))
+                                             : next_attempt(++cluster.failures, expires, now());
   } else {
+    set_local_failure(cluster, false);
     cluster.failures = 0;
-    if (result.is_same_credential) cluster.next_ask = next_question(expires, now());
+    if (result.claim) {
+      cluster.next_ask = std::max<TimePoint>(
+          renewal_of(*result.claim, settings_.renewal, cluster.key), now() + kLongestWait);
+    } else if (result.is_same_credential) {
+      cluster.next_ask = next_question(expires, now());
+    }
   }
   if (std::exchange(cluster.is_changed, false)) cluster.next_ask.reset();
   // The inventory became complete while the job ran.
@@ -685,11 +714,11 @@ void Reconciler::sweep() {
 }
 
 // Schedules all clusters again after a change of the clock: a pause ends at a time that may then be
-// years away.
+// years away, so it moves with the clock.
 void Reconciler::follow_clock() {
   const Duration ahead = clock_ahead();
   const Duration step = ahead - std::exchange(clock_ahead_, ahead);
-  if (std::chrono::abs(step) < kClockStep) return;
+  if (std::chrono::abs(step) < kClockJitter) return;
   const bool is_leap = std::chrono::abs(step) >= kClockLeap;
   if (is_leap) {
     parts_.journal.write(Level::warning, "the clock was set, or this machine was asleep",
@@ -700,6 +729,8 @@ void Reconciler::follow_clock() {
     if (is_leap) {
       cluster->next_ask.reset();
       cluster->failures = 0;
+    } else if (cluster->next_ask) {
+      *cluster->next_ask += step;
     }
     schedule(*cluster);
   }

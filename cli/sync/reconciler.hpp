@@ -76,7 +76,7 @@ class Reconciler {
   struct Parts {
     std::vector<Store*> stores = {};
     std::vector<Target*> targets = {};
-    ProfileFeed* feed;
+    std::unique_ptr<ProfileFeed> feed;
     Journal& journal;
     const StopEvent& stop;
     const Lease* lease = nullptr;  // null: no other process writes
@@ -85,18 +85,23 @@ class Reconciler {
   Reconciler(ReconcilerSettings settings, Parts parts);
   Reconciler(const Reconciler&) = delete;
   Reconciler& operator=(const Reconciler&) = delete;
+  // Waits for the thread of the feed, so `stop` must have been requested if it watches.
   ~Reconciler();
 
   // Reads the mapping. Fails (configuration) if it cannot be used.
   Status read_mapping();
+  // Watches the inventory until `stop` is requested.
+  Status watch() {
+    return parts_.feed->watch([this] { wake(); }, parts_.stop);
+  }
   // Scans existing targets. Fails as Store::scan() does.
   Status scan();
   // Reads the mapping, if it has changed, and the inventory. Returns the part of the exit code of a
   // run with --once that the inventory causes: 0, or that of its problems.
   int look();
 
-  // Does everything that is due once, and returns the exit code. Ends early when `stop` is
-  // requested.
+  // Does everything that is due once, and returns the exit code: 3 if the Lease was lost meanwhile.
+  // Ends early when `stop` is requested.
   int run_round();
   // The lines that describe what run_round() would do.
   std::string plan() const;
@@ -145,6 +150,7 @@ class Reconciler {
   void finish(Cluster& cluster, const Job& job, JobResult result);
   void count_failures(const std::vector<Failure>& failures);
   void forget(Cluster& cluster);
+  void set_local_failure(Cluster& cluster, bool fails_locally);
   void set_pace();
 
   void start_threads();
@@ -174,8 +180,9 @@ class Reconciler {
   std::set<std::pair<TimePoint, Cluster*>> due_;
   std::deque<Cluster*> ready_;
   std::size_t in_flight_ = 0;
+  std::size_t local_failures_ = 0;  // clusters whose last run failed by a fault of this machine
   bool may_remove_ = false;
-  std::set<std::string> doubts_;  // files and paths that were reported
+  std::set<std::string> doubts_;  // that were reported
   bool is_ending_ = false;
   RenewalPace pace_;
   Figures figures_;

@@ -14,6 +14,8 @@ constexpr Duration kShortest = std::chrono::seconds(1);
 constexpr Duration kWithoutEnd = std::chrono::minutes(10);
 constexpr Duration kFirstPause = std::chrono::seconds(2);
 constexpr Duration kLongestPause = std::chrono::minutes(5);
+constexpr Duration kLocalPause = std::chrono::seconds(10);
+constexpr std::size_t kLocalRate = 20;  // runs in a second
 
 // A number from 0 to 1 that depends on the name, evenly distributed.
 double place_of(std::string_view cluster) {
@@ -40,12 +42,17 @@ TimePoint next_question(std::optional<std::chrono::sys_seconds> expires, TimePoi
   return now + std::max<Duration>((*expires - now) / 2, kShortest);
 }
 
+Duration longest_local_pause(std::size_t clusters) {
+  const Duration pause = std::chrono::seconds(clusters / kLocalRate);
+  return std::clamp(pause, kLocalPause, kLongestPause);
+}
+
 TimePoint next_attempt(std::size_t failures, std::optional<std::chrono::sys_seconds> expires,
-                       TimePoint now) {
+                       TimePoint now, Duration longest) {
   constexpr std::size_t kMostDoublings = 8;  // 512 s
   Duration pause = kFirstPause;
   for (std::size_t i = 1; i < failures && i <= kMostDoublings; ++i) pause *= 2;
-  pause = jittered(std::min(pause, kLongestPause));
+  pause = jittered(std::min(pause, longest));
   if (expires && *expires > now) {
     pause = std::min(pause, std::max<Duration>((*expires - now) / 4, kShortest));
   }

@@ -36,7 +36,11 @@ TimePoint next_question(std::optional<std::chrono::sys_seconds> expires, TimePoi
 // random, and its limit is doubled for each failure, from 2 s to 5 min. It is at most a quarter of
 // the time until the end of the existing credential, but at least one second.
 TimePoint next_attempt(std::size_t failures, std::optional<std::chrono::sys_seconds> expires,
-                       TimePoint now);
+                       TimePoint now, Duration longest = std::chrono::minutes(5));
+
+// The longest pause after a failure of this machine, where `clusters` have one: 10 s, and longer
+// for many, so that all of them together run at most 20 plugins a second.
+Duration longest_local_pause(std::size_t clusters);
 
 // Limits how many renewals may begin, so that many due ones are no burst. 32 may begin at once;
 // after that, the rate is at most 2.5 times the mean.

@@ -76,26 +76,26 @@ Value data_of(const SecretForm& form) {
   return data;
 }
 
+// The end of a credential is not a part of it.
+bool is_end(const SecretForm& form, std::string_view key) {
+  return form.shows_end && key == kEndKey;
+}
+
 bool is_type(const Value& object, const std::string& type) {
   const Value* const member = object.find("type");
   return member != nullptr && member->string() != nullptr && *member->string() == type;
 }
 
+// Whether it holds the same credential, perhaps with another end.
 bool has_data(const Value& object, const SecretForm& form) {
   const Value* const data = object.find("data");
   if (data == nullptr || data->object() == nullptr) return false;
   if (data->object()->size() != form.data.size()) return false;
-  return std::all_of(form.data.begin(), form.data.end(), [data](const auto& value) {
+  return std::all_of(form.data.begin(), form.data.end(), [&](const auto& value) {
     const Value* const there = data->find(value.first);
-    return there != nullptr && there->string() != nullptr &&
-           *there->string() == encode_base64(value.second.reveal());
+    if (there == nullptr || there->string() == nullptr) return false;
+    return is_end(form, value.first) || *there->string() == encode_base64(value.second.reveal());
   });
-}
-
-// The parts of the mark that a reader uses; the time of issue alone makes no difference.
-bool says_the_same(const Mark& mark, const Mark& other) {
-  return mark.uid == other.uid && mark.expires == other.expires && mark.digest == other.digest &&
-         mark.is_expired == other.is_expired;
 }
 
 void put_mark(const Mark& mark, const SecretForm* form, Value& object) {
@@ -214,8 +214,12 @@ Result<Wrote> settle(HubClients& clients, Duration timeout, const Held& held, Kn
   });
 }
 
+// The digest of the credential without its end.
 Sha256Digest digest_of(const SecretForm& form) {
-  Value data = data_of(form);
+  Value data((Object()));
+  for (const auto& [key, text] : form.data) {
+    if (!is_end(form, key)) data.add(key, Value(text.reveal()));
+  }
   std::string text = json::to_text(data);
   json::wipe(data);
   const Sha256Digest digest = sha256(text);
@@ -380,7 +384,7 @@ Result<Wrote> SecretStore::write(const Held& held, const SecretForm& form,
     const std::optional<Mark> mark = mark_of_object(*found);
     if (!mark || !mark->is_of(held.mark)) return foreign(mark);
     const bool is_whole = has_data(*found, form) && is_type(*found, form.type);
-    if (is_whole && says_the_same(*mark, held.mark)) {
+    if (is_whole && mark->stands_for(held.mark, form.shows_end)) {
       seen_->keep(held, form, *found);
       return std::optional(Wrote::unchanged);
     }
@@ -402,11 +406,10 @@ Result<Wrote> SecretStore::write(const Held& held, const SecretForm& form,
   if (seen && !seen->text.empty()) {
     Value object = TRY(json::parse(seen->text));
     const std::optional<Mark> mark = mark_of_object(object);
-    const bool is_same = mark && says_the_same(*mark, held.mark);
-    if (is_same && seen->data == digest_of(form) && is_at(held, seen->version)) {
-      return Wrote::unchanged;
-    }
-    // If the mark is the same, the Secret is read: another writer may have changed the data, and
+    const bool is_same =
+        mark && mark->stands_for(held.mark, form.shows_end) && seen->data == digest_of(form);
+    if (is_same && is_at(held, seen->version)) return Wrote::unchanged;
+    // If it should be the same, the Secret is read: another writer may have changed the data, and
     // the copy has no data to compare.
     if (!is_same) known.emplace(std::move(object));
   }
@@ -419,8 +422,9 @@ Result<Wrote> SecretStore::mark_expired(const Held& held, const MayWrite& may_wr
     const std::optional<Mark> mark = found ? mark_of_object(*found) : std::nullopt;
     if (!mark || !mark->is_of(held.mark) || mark->is_expired)
       return std::optional(Wrote::unchanged);
-    // Another process renewed it.
-    if (mark->expires != held.mark.expires) return std::optional(Wrote::unchanged);
+    // Another process renewed it. An earlier end is that of the same credential, as first claimed.
+    const bool is_renewed = !mark->expires || *mark->expires > *held.mark.expires;
+    if (is_renewed) return std::optional(Wrote::unchanged);
     if (!may_write()) return std::optional(Wrote::not_now);
     Mark expired = *mark;
     expired.is_expired = true;

@@ -182,6 +182,7 @@ class Lease::Session {
   bool is_unsure_ = false;               // it is unknown whether the last write was done
   std::optional<json::Value> observed_;  // as last read or written; nullopt: not there, not known
   Record record_;                        // of it
+  bool is_renewed_by_another_ = false;   // and it was seen to renew
   steady_clock::time_point observed_at_ = {};
 };
 
@@ -202,6 +203,9 @@ void Lease::Session::set_held_until(steady_clock::time_point time) {
 void Lease::Session::observe(json::Value lease) {
   const Record record = record_of(lease);
   if (!observed_ || record != record_) observed_at_ = steady_clock::now();
+  const bool is_another = !record.holder.empty() && record.holder != settings_.identity;
+  is_renewed_by_another_ = is_another && record.holder == record_.holder &&
+                           (is_renewed_by_another_ || record != record_);
   record_ = record;
   observed_ = std::move(lease);
 }
@@ -285,9 +289,11 @@ void Lease::Session::note(Result<bool> tried) {
     LeaseView& view = lease_.view_;
     const bool holds = lease_.holds();
     const bool had_error = view.error.has_value();
-    is_change = holds != view.is_held || record_.holder != view.holder || !tried || had_error;
+    is_change = holds != view.is_held || record_.holder != view.holder || !tried || had_error ||
+                is_renewed_by_another_ != view.is_renewed_by_another;
     view.is_held = holds;
     view.holder = record_.holder;
+    view.is_renewed_by_another = is_renewed_by_another_;
     view.error.reset();
     if (!tried) view.error = std::move(tried).error();
     if (is_change) ++view.generation;

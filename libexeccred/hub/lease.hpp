@@ -42,9 +42,10 @@ struct LeaseSettings {
 };
 
 struct LeaseView {
-  std::uint64_t generation = 0;  // grows with each change
-  bool is_held = false;          // when the view was made
-  std::string holder = {};       // as last read; empty: none, or not known
+  std::uint64_t generation = 0;        // grows with each change
+  bool is_held = false;                // when the view was made
+  std::string holder = {};             // as last read; empty: none, or not known
+  bool is_renewed_by_another = false;  // the holder is another process, and it was seen to renew
   // Why the last attempt failed; nullopt if it succeeded.
   std::optional<Error> error = std::nullopt;
 };

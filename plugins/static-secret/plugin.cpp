@@ -50,7 +50,9 @@ class StaticSecret final : public Provider {
 
   Result<Credential> get_credential(const CredentialRequest& request,
                                     const CallContext& run) override {
-    StoredCredential stored = TRY(read(request, run));
+    Result<StoredCredential> found = read(request, run);
+    if (!found && !options_.is_from_hub()) found.error().is_local = true;
+    StoredCredential stored = TRY(std::move(found));
     TRY(check_servers(stored, options_, request));
     TRY(check_verified(stored, options_, request));
     return std::move(stored.credential);

@@ -36,6 +36,13 @@ class TokenFile final : public Provider {
 
   Result<Credential> get_credential(const CredentialRequest& request,
                                     const CallContext& run) override {
+    Result<Credential> credential = read(request, run);
+    if (!credential) credential.error().is_local = true;
+    return credential;
+  }
+
+ private:
+  Result<Credential> read(const CredentialRequest& request, const CallContext& run) const {
     const std::string path = TRY(request.expand("--token-file", path_));
     const SecretString content = TRY(read_secret_file(path).hint(
         "mount a projected serviceAccountToken volume there, or pass --token-file=PATH"));
@@ -43,7 +50,6 @@ class TokenFile final : public Provider {
     return credential(content, run.clock.now()).context("reading the token in " + in_quotes(path));
   }
 
- private:
   Binding own_binding(const GivenOptions& given) const override {
     const std::string file = given.value("token-file");
     if (file.empty()) return {};

@@ -4,13 +4,20 @@
 #include "fleet_run.hpp"
 #include "hub_run.hpp"
 
+#include "cli/inventory.hpp"
+#include "documents.hpp"
+#include "plugin_under_test.hpp"
+
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -263,17 +270,121 @@ TEST_CASE("sync --lease: a process that was paused for long writes nothing when 
   }
 }
 
-TEST_CASE("sync --lease: --dry-run and --once take no Lease") {
+TEST_CASE("sync --lease: --dry-run takes no Lease, --once writes with it and gives it back") {
   LiveApi api;
   put_profile(api, "a");
+  Witness witness;
+  api.before([&](Stream&, const Received& request) {
+    witness.look_at(api, request);
+    return false;
+  });
   const Process process(api);
-  for (const std::string one : {"--dry-run", "--once"}) {
-    const blackbox::Outcome outcome = blackbox::run(process.command({"--lease=to/sync", one}));
-    CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
-  }
+  blackbox::Outcome outcome = blackbox::run(process.command({"--lease=to/sync", "--dry-run"}));
+  CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
+  CHECK(witness.asked("t0ken") == 0);
+  outcome = blackbox::run(process.command({"--lease=to/sync", "--once"}));
+  CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
   CHECK(is_written(api, "a"));
-  CHECK(api.count("leases") == 0);
-  for (const Received& request : api.requests()) CHECK_FALSE(is_of_lease(request));
+  CHECK(witness.writes("t0ken") == 1);
+  CHECK(witness.strays("t0ken") == 0);
+  CHECK(api.count("leases") == 1);
+  CHECK(holder_of_lease(api) == "");
+}
+
+TEST_CASE("sync --lease --once: nothing is written while another process holds the Lease") {
+  LiveApi api;
+  put_profile(api, "a");
+  const Process holder(api, "one");
+  blackbox::Child child(holder.command({"--lease=to/sync"}));
+  CHECK(blackbox::wait_until([&] { return is_written(api, "a"); }));
+  put_profile(api, "b");
+  CHECK(blackbox::wait_until([&] { return is_written(api, "b"); }));
+  Witness witness;
+  api.before([&](Stream&, const Received& request) {
+    witness.look_at(api, request);
+    return false;
+  });
+  api.erase("secrets", "to", "b-token");
+  const Process process(api, "two");
+  const blackbox::Outcome outcome = blackbox::run(process.command({"--lease=to/sync", "--once"}));
+  CHECK_MESSAGE(outcome.exit_code == 3, blackbox::describe(outcome));
+  CHECK(outcome.error_output.find("another process holds the Lease: ") != std::string::npos);
+  CHECK(witness.writes("two") == 0);
+  kill(child.pid(), SIGTERM);
+  CHECK(child.wait().exit_code == 0);
+  // The Lease of a process that was killed is taken when its time is over.
+  steal_lease(api, 1, 2);
+  const blackbox::Outcome late = blackbox::run(process.command({"--lease=to/sync", "--once"}));
+  CHECK_MESSAGE(late.exit_code == 0, blackbox::describe(late));
+  CHECK(is_written(api, "b"));
+}
+
+TEST_CASE("sync: a credential that stays the same is written once, though its claimed end moves") {
+  struct Case {
+    std::string what;
+    std::string token;
+    bool is_script = false;
+    bool shows_end = false;
+  };
+  for (const Case& row :
+       std::vector<Case>{{"an opaque token in a file", "opaque-t0ken", false, false},
+                         {"a JWT in a file", blackbox::jwt_for(3600), false, true},
+                         {"a token of another plugin", "constant-t0ken", true, true}}) {
+    CAPTURE(row.what);
+    LiveApi api;
+    put_profile(api, "a");
+    const Process process(api);
+    const blackbox::Sandbox& sandbox = process.sandbox();
+    const std::string file = sandbox.write("file", row.token, 0600);
+    const std::string script = sandbox.script(
+        "bin/moving",
+        "echo >> '" + sandbox.at("runs") +
+            "'\nprintf '{\"kind\":\"ExecCredential\",\"apiVersion\":"
+            "\"client.authentication.k8s.io/v1\",\"status\":{\"expirationTimestamp\":\"%s\","
+            "\"token\":\"%s\"}}' \"$(date -u -d '+100 seconds' +%Y-%m-%dT%H:%M:%SZ)\" "
+            "\"$(cat '" +
+            file + "')\"");
+    sandbox.write(
+        "mapping.json",
+        blackbox::mapping({row.is_script ? blackbox::mapped("p", script)
+                                         : blackbox::mapped("p", blackbox::kTokenFile,
+                                                            ", \"args\": [\"--token-file=" + file +
+                                                                "\", \"--max-age=2s\"]")}));
+    blackbox::Command command =
+        process.command({"--renew-at=1", "--to-dir=" + process.root().native()});
+    for (std::string& argument : command.arguments) {
+      if (argument == "--to-secret=token") argument = "--to-secret=token,kubeconfig,argocd";
+    }
+    std::atomic<int> writes = 0;
+    api.before([&](Stream&, const Received& request) {
+      if (is_change_of_secret(request)) ++writes;
+      return false;
+    });
+    blackbox::Child child(command);
+    const std::filesystem::path folder = process.root() / "fleet/a";
+    const auto generation = [&] {
+      std::error_code none;
+      return std::filesystem::read_symlink(folder / "..data", none);
+    };
+    CHECK(blackbox::wait_until([&] { return writes >= 3 && !generation().empty(); }));
+    const std::filesystem::path first = generation();
+    const std::string marker = blackbox::read_text(folder / ".execcred-sync");
+    CHECK(std::filesystem::exists(folder / "expiration") == row.shows_end);
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+    if (row.is_script) CHECK(count_of(blackbox::read_text(sandbox.at("runs")), "\n") >= 3);
+    CHECK(writes == 3);
+    CHECK(generation() == first);
+    CHECK(blackbox::read_text(folder / ".execcred-sync") == marker);
+    CHECK(written(api, "a").first == row.token);
+    const std::string other =
+        row.token.find('.') == std::string::npos ? "another-t0ken" : blackbox::jwt_for(7200);
+    sandbox.write("next", other, 0600);
+    std::filesystem::rename(sandbox.at("next"), file);
+    CHECK(blackbox::wait_until([&] { return written(api, "a").first == other; }));
+    CHECK(blackbox::wait_until([&] { return writes == 6 && generation() != first; }));
+    kill(child.pid(), SIGTERM);
+    CHECK(child.wait().exit_code == 0);
+  }
 }
 
 TEST_CASE("sync: after SIGTERM, the write that has begun is completed, and no other begins") {

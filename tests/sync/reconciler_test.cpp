@@ -8,6 +8,7 @@
 #include <execcred/kube/cluster_profile.hpp>
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -79,26 +80,32 @@ TEST_SUITE_BEGIN("sync");
 namespace {
 
 // Checks that the removal happens at the first look at which the inventory is complete.
-void check_removal(OneProfile& feed, const std::string& mapping, const std::string& cause) {
+void check_removal(const std::string& provider, const std::string& mapping,
+                   const std::string& cause) {
   const blackbox::Sandbox sandbox;
+  auto feed = std::make_unique<OneProfile>(provider);
+  bool& is_whole = feed->is_whole;
   OneHeld store;
   Journal journal(false);
   const StopEvent stop = StopEvent::make().value();
-  Reconciler reconciler(
-      {.instance = "default",
-       .mapping = sandbox.write("mapping.json", mapping),
-       .parallel = 1,
-       .environment = Environment::copy()},
-      {.stores = {&store}, .targets = {&store}, .feed = &feed, .journal = journal, .stop = stop});
+  Reconciler reconciler({.instance = "default",
+                         .mapping = sandbox.write("mapping.json", mapping),
+                         .parallel = 1,
+                         .environment = Environment::copy()},
+                        {.stores = {&store},
+                         .targets = {&store},
+                         .feed = std::move(feed),
+                         .journal = journal,
+                         .stop = stop});
   REQUIRE(reconciler.read_mapping());
   REQUIRE(reconciler.scan());
-  feed.is_whole = false;
+  is_whole = false;
   CHECK(reconciler.look() == 0);
   CHECK(reconciler.run_round() == 1);
   CHECK(reconciler.figures().failures[cause] == 1);
   CHECK(store.removals == 0);
   // There is no wait for the pause after a failure, which is at least a second.
-  feed.is_whole = true;
+  is_whole = true;
   CHECK(reconciler.look() == 0);
   reconciler.run_round();
   CHECK(store.removals == 1);
@@ -107,8 +114,7 @@ void check_removal(OneProfile& feed, const std::string& mapping, const std::stri
 }  // namespace
 
 TEST_CASE("sync: a removal that waits for a complete inventory happens as soon as it is complete") {
-  OneProfile feed;
-  check_removal(feed, blackbox::mapping({blackbox::mapped("p", "/bin/true")}), "no-provider");
+  check_removal({}, blackbox::mapping({blackbox::mapped("p", "/bin/true")}), "no-provider");
 }
 
 TEST_CASE("sync: a removal that a plugin's refusal causes happens when the inventory is complete") {
@@ -118,6 +124,5 @@ TEST_CASE("sync: a removal that a plugin's refusal causes happens when the inven
                      "case $1 in --version) echo 'execcred-refusing 1'; exit 0;; esac\n"
                      "printf '%s' '{\"cause\":\"server-not-allowed\",\"error\":\"no\"}' "
                      ">&\"$EXECCRED_REPORT_FILE\"\nexit 1");
-  OneProfile feed("p");
-  check_removal(feed, blackbox::mapping({blackbox::mapped("p", plugin)}), "server-not-allowed");
+  check_removal("p", blackbox::mapping({blackbox::mapped("p", plugin)}), "server-not-allowed");
 }

@@ -4,8 +4,10 @@
 
 #include "cli/inventory.hpp"
 #include "documents.hpp"
+#include "plugin_under_test.hpp"
 
 #include <doctest/doctest.h>
+#include <execcred/os/file.hpp>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -13,14 +15,29 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace blackbox;
 namespace fs = std::filesystem;
+
+namespace {
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
 
 TEST_SUITE_BEGIN("sync");
 
@@ -52,6 +69,74 @@ TEST_CASE("sync: changed files are seen at once, and a deleted folder is written
   CHECK(wait_until([&] { return fs::exists(fleet.folder("d") / "token"); }));
   fs::remove_all(fleet.folder("a"));
   CHECK(wait_until([&] { return fs::exists(fleet.folder("a") / "token"); }));
+  CHECK(run.end().exit_code == 0);
+}
+
+TEST_CASE("sync: a mapping that loses its providers while sync runs removes nothing") {
+  const Fleet fleet({"a", "b", "c"});
+  const std::string mapping = read_text(fleet.sandbox().path() / "mapping.json");
+  const auto write_mapping = [&](const std::string& text) {
+    const std::string partial = fleet.sandbox().write("partial", text);
+    fs::rename(partial, fleet.sandbox().path() / "mapping.json");
+  };
+  for (const bool is_allowed : {false, true}) {
+    CAPTURE(is_allowed);
+    write_mapping(mapping);
+    Run run(fleet,
+            is_allowed ? std::vector<std::string>{"--allow-empty"} : std::vector<std::string>{});
+    CHECK(wait_until([&] { return fs::exists(fleet.folder("b") / "token"); }));
+    write_mapping(R"({"providers":[]})");
+    // Each cluster is judged by the new mapping before this process ends.
+    CHECK(wait_until([&] { return count_of(run.log(), "cause=provider-unknown") >= 3; }));
+    CHECK(wait_until([&] { return fs::exists(fleet.folder("c")) != is_allowed; }));
+    CHECK(fs::exists(fleet.folder("a")) != is_allowed);
+    if (!is_allowed) {
+      CHECK(count_of(run.log(), "mapping.json' has no provider") == 1);
+      CHECK(run.log().find("credential=\"it stays, because nothing may be removed now\"") !=
+            std::string::npos);
+    }
+    CHECK(run.end().exit_code == 0);
+  }
+}
+
+TEST_CASE("sync: a plugin that can be run only later is found without a restart") {
+  struct Case {
+    std::string cause;
+    std::string first;  // of the program; empty: it is not there
+    mode_t mode = 0755;
+  };
+  for (const Case& row : std::vector<Case>{{"program-missing", "", 0755},
+                                           {"program-not-executable", "#!/bin/sh\n", 0644},
+                                           {"program-missing", "#!/no/such/interpreter\n", 0755},
+                                           {"program-wrong-architecture", "MZ", 0755}}) {
+    CAPTURE(row.cause);
+    CAPTURE(row.first);
+    const Fleet fleet({"a"});
+    const std::string program = fleet.sandbox().at("bin/late");
+    fleet.sandbox().write("mapping.json", mapping({mapped("p", program)}));
+    if (!row.first.empty()) fleet.sandbox().write("bin/late", row.first, row.mode);
+    Run run(fleet);
+    CHECK(wait_until([&] { return run.log().find("cause=" + row.cause) != std::string::npos; }));
+    const std::string good = fleet.sandbox().script("bin/good", printing("late-t0ken"));
+    fs::rename(good, program);
+    CHECK(wait_until([&] { return fleet.token("a") == "late-t0ken"; }));
+    CHECK(run.end().exit_code == 0);
+  }
+}
+
+TEST_CASE("sync: a source on this machine is asked again within ten seconds") {
+  const Fleet fleet({});
+  fleet.write_profile("a", {provider("real", "https://a.example:6443")});
+  fs::remove(fleet.sandbox().path() / "token");
+  Run run(fleet);
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(wait_until([&] { return count_of(run.log(), "cause=source-missing") >= 7; }));
+  // By the pauses for providers, the seventh run is after a minute at the earliest.
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+  const std::size_t failures = count_of(run.log(), "cause=source-missing");
+  fleet.sandbox().write("token", "token-of-a-file", 0600);
+  CHECK(wait_until([&] { return fleet.token("a") == "token-of-a-file"; }));
+  CHECK(count_of(run.log(), "cause=source-missing") <= failures + 1);
   CHECK(run.end().exit_code == 0);
 }
 
@@ -116,6 +201,76 @@ TEST_CASE("sync --listen: health, readiness and metrics") {
   CHECK(metrics.find("\nexeccred_sync_plugin_duration_seconds_count ") != std::string::npos);
   CHECK(metrics.find("\nexeccred_sync_watch_up 1\n") != std::string::npos);
   CHECK(metrics.find("example") == std::string::npos);
+  CHECK(run.end().exit_code == 0);
+}
+
+TEST_CASE("sync --listen: an address of either family, which may be in brackets") {
+  for (const std::string address :
+       {":0", "localhost:0", "127.0.0.1:0", "[127.0.0.1]:0", "[::1]:0"}) {
+    CAPTURE(address);
+    const Fleet fleet({"a"});
+    Run run(fleet, {"--listen=" + address});
+    const std::string host = address == "[::1]:0" ? "[::1]:" : "127.0.0.1:";
+    CHECK(wait_until([&] {
+      return run.log().find("/readyz address=" + host) != std::string::npos ||
+             run.log().find("Cannot assign requested address") != std::string::npos;
+    }));
+    run.end();
+  }
+  const Fleet fleet({"a"});
+  for (const std::string address : {"[]:0", "[localhost]:0", "::1:0", "[::1]", "[::1]:", "[::1:0",
+                                    "10.0.0.1]:0", "[[::1]]:0", "[10.0.0]:0", "127.0.0.1:65536"}) {
+    CAPTURE(address);
+    CHECK_REFUSAL(fleet.sync({"--to-dir=" + fleet.root().native(), "--listen=" + address}), 2,
+                  "is no address");
+  }
+}
+
+TEST_CASE("sync --listen: at most 64 connections at once, and a slow one does not keep its place") {
+  const Fleet fleet({"a"});
+  Run run(fleet, {"--listen=127.0.0.1:0"});
+  CHECK(wait_until([&] { return run.get("/readyz").find(" 200 ") != std::string::npos; }));
+  const std::string log = run.log();
+  const int port = std::stoi(log.substr(log.find("127.0.0.1:") + 10));
+  const auto sockets = [&run] {
+    std::size_t count = 0;
+    const std::string folder = "/proc/" + std::to_string(run.pid()) + "/fd";
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      std::error_code gone;
+      if (fs::read_symlink(entry.path(), gone).native().starts_with("socket:")) ++count;
+    }
+    return count;
+  };
+  CHECK(wait_until([&] { return sockets() == 1; }));
+  std::vector<execcred::FileDescriptor> clients;
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  for (int i = 0; i < 100; ++i) {
+    clients.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    REQUIRE(connect(clients.back().get(), reinterpret_cast<sockaddr*>(&address), sizeof address) ==
+            0);
+    // Some send a part of a request, which never ends.
+    if (i % 2 == 0) CHECK(write(clients.back().get(), "GET /hea", 8) == 8);
+  }
+  CHECK(wait_until([&] { return sockets() == 65; }));
+  // This request waits, until the first places are free again.
+  std::atomic<bool> is_trickling = true;
+  std::thread trickle([&] {
+    while (is_trickling) {
+      for (const auto& client : clients) {
+        static_cast<void>(send(client.get(), "x", 1, MSG_NOSIGNAL));
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+  });
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(run.get("/healthz").find(" 200 ") != std::string::npos);
+  CHECK(std::chrono::steady_clock::now() - start > std::chrono::seconds(5));
+  CHECK(sockets() <= 65);
+  is_trickling = false;
+  trickle.join();
   CHECK(run.end().exit_code == 0);
 }
 

@@ -70,6 +70,17 @@ TEST_CASE("pauses after failures grow, and are shorter if the credential expires
   CHECK(pause(100, kStart - 40s) >= 2min);
 }
 
+TEST_CASE("the pauses after failures of this machine are short, and longer for many clusters") {
+  CHECK(longest_local_pause(0) == 10s);
+  CHECK(longest_local_pause(200) == 10s);
+  CHECK(longest_local_pause(1000) == 50s);
+  CHECK(longest_local_pause(1'000'000) == 5min);
+  for (std::size_t failures = 1; failures < 40; ++failures) {
+    CHECK(next_attempt(failures, std::nullopt, kStart, 10s) <= TimePoint(kStart) + 10s);
+    CHECK(next_attempt(failures, std::nullopt, kStart, 10s) >= TimePoint(kStart) + 1s);
+  }
+}
+
 TEST_CASE("many renewals at once are limited to two and a half times the mean rate") {
   RenewalPace pace;
   pace.set_mean(4);

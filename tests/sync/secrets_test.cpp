@@ -114,6 +114,14 @@ void set_times(LiveApi& api, const std::string& name, int issued, int expires) {
   api.put("secrets", secret);
 }
 
+// Another program changed the data of the Secret.
+void set_data(LiveApi& api, const std::string& name, const std::string& key,
+              const std::string& text) {
+  Json secret = api.find("secrets", "to", name).value();
+  secret["data"][key] = encode_base64(text);
+  api.put("secrets", secret);
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("sync");
@@ -193,8 +201,16 @@ TEST_CASE("a Secret that already has the credential is not written") {
   s.write("one").value();
   CHECK(s.write("one").value() == Wrote::unchanged);
   CHECK(s.api.requests("PUT", "").empty());
-  // If only the expiry changes, it is written: in an annotation and in the data.
+  // A later end is no other credential. It is written when readers would see one that is over.
   s.mark().expires = kStart + 2h;
+  CHECK(s.write("one").value() == Wrote::unchanged);
+  CHECK(s.api.requests("PUT", "").empty());
+  s.mark().expires = kStart + 30min;
+  CHECK(s.write("one").value() == Wrote::written);
+  s.mark().expires =
+      std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + 10s;
+  CHECK(s.write("one").value() == Wrote::written);
+  s.mark().expires = kStart + 3h;
   CHECK(s.write("one").value() == Wrote::written);
 }
 
@@ -448,7 +464,8 @@ TEST_CASE("sync --once: a Secret of a format that is not requested makes no clus
   const blackbox::Outcome outcome = blackbox::run(process.command({"--once"}));
   CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
   CHECK(api.requests("PUT", "/secrets/").size() == before);
-  // If the format is requested, its Secret is due.
+  // If the format is requested, its Secret is due. A new credential is written.
+  set_data(api, "a-argocd", "config", "{}");
   CHECK(blackbox::run(with_both).exit_code == 0);
   CHECK(api.requests("PUT", "/secrets/a-argocd").size() == before + 1);
 }
@@ -471,8 +488,11 @@ TEST_CASE("sync --once: if one target is refused, the valid other one is not wri
   set_times(api, "a-token", -300, 3300);
   check_refused();
   CHECK(api.requests("PUT", "/secrets/a-token").empty());
-  // When its renewal is due, it is written.
+  // When its renewal is due, a new credential is written.
   set_times(api, "a-token", -3000, 600);
+  check_refused();
+  CHECK(api.requests("PUT", "/secrets/a-token").empty());
+  set_data(api, "a-token", "token", "of-before");
   check_refused();
   CHECK(api.requests("PUT", "/secrets/a-token").size() == 1);
 }
