@@ -3,6 +3,7 @@
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/encoding.hpp>
+#include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
@@ -54,10 +55,16 @@ Status take_cluster(const KubeconfigContext& context, Access& access) {
   if (!context.cluster.problems.empty()) return context.cluster.problems.front();
   access.cluster = context.cluster.cluster;
   access.cluster.config = context.cluster.exec_extension;
-  if (access.cluster.certificate_authority_data.empty() &&
-      !context.cluster.certificate_authority.empty()) {
-    const std::string pem = TRY(read_file(context.cluster.certificate_authority, kMaxKubeconfig));
-    access.cluster.certificate_authority_data = encode_base64(pem);
+  std::string& data = access.cluster.certificate_authority_data;
+  const std::string& path = context.cluster.certificate_authority;
+  if (!data.empty() || !path.empty()) {
+    const std::string pem = data.empty() ? TRY(read_file(path, kMaxKubeconfig))
+                                         : decode_base64(data).value_or(std::string());
+    Result<std::string> read = go_certificates_text(pem);
+    if (!read)
+      return wrong("the cluster's CA " + (path.empty() ? "" : in_quotes(path) + " ") +
+                   read.error().message);
+    data = encode_base64(*read);
   }
   return check_server_is_https(access.cluster.server, "the cluster's server");
 }
@@ -90,14 +97,12 @@ Result<Credential> written_credential(const KubeconfigUser& user, Target& target
   }
   credential.client_certificate = TRY(data_or_file(
       user.client_certificate_data, user.client_certificate, "client-certificate-data"));
+  if (credential.client_certificate.empty()) return credential;  // clients use no key alone
   std::string key =
       TRY(data_or_file(user.client_key_data.reveal(), user.client_key, "client-key-data"));
   credential.client_key = SecretString(key);
   wipe(key);
-  if (credential.client_certificate.empty() == credential.client_key.empty()) return credential;
-  Error error = wrong("the user has a client certificate or a key, but not both");
-  error.cause = cause::kProfileInvalid;
-  return error;
+  return credential;
 }
 
 Status take_exec(const KubeconfigUser& user, const fs::path& folder, Target& target) {

@@ -10,6 +10,7 @@
 #include <execcred/base/url.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/kube/kubeconfig_rules.hpp>
 
 #include <array>
 #include <optional>
@@ -69,10 +70,9 @@ bool is_der_sequence(std::string_view der) {
   return der.size() == 2 + length_bytes + length;
 }
 
-std::string problem_of_authority(const std::string& data) {
-  const std::optional<std::string> pem = decode_base64(data);
-  if (!pem) return "is no base64";
-  const Result<std::vector<std::string>> certificates = parse_pem_certificates(*pem);
+// What clients in other languages may read differently in certificates that Go reads.
+std::string difference_of_authority(std::string_view pem) {
+  const Result<std::vector<std::string>> certificates = parse_pem_certificates(pem);
   if (!certificates) return certificates.error().message;
   for (const std::string& der : *certificates) {
     if (!is_der_sequence(der)) return "holds a CERTIFICATE block that is no certificate";
@@ -82,12 +82,14 @@ std::string problem_of_authority(const std::string& data) {
 
 void check_authority(const Scope& scope, const ObjectReader& cluster, ClusterOf owner) {
   constexpr std::string_view kData = "certificate-authority-data";
+  constexpr std::string_view kHint = "write base64 of PEM certificates, and nothing else";
+  const bool is_of_profile = owner == ClusterOf::cluster_profile;
   const json::Value* const file = cluster.find("certificate-authority");
   // As in the commands, "" counts as absent.
   const bool is_empty_file =
       file != nullptr && file->string() != nullptr && file->string()->empty();
   const bool has_file = file != nullptr && !is_empty_file;
-  if (has_file && owner == ClusterOf::cluster_profile) {
+  if (has_file && is_of_profile) {
     scope.error(cluster.path_of("certificate-authority"),
                 "is a path: each reader would use its own local file",
                 "put the certificates into certificate-authority-data");
@@ -100,11 +102,18 @@ void check_authority(const Scope& scope, const ObjectReader& cluster, ClusterOf 
     return;
   }
   const bool has_data = value != nullptr && !value->string()->empty();
-  if (has_data) {
-    const std::string problem = problem_of_authority(*value->string());
-    if (!problem.empty())
-      scope.error(path, problem, "write base64 of PEM certificates, and nothing else");
+  const std::optional<std::string> pem = has_data ? decode_base64(*value->string()) : std::nullopt;
+  if (has_data && !pem) return scope.error(path, "is no base64", kHint);
+  if (pem) {
+    const auto certificates = parse_go_certificates(*pem);
+    const std::string difference = difference_of_authority(*pem);
+    if (!certificates) {
+      if (is_of_profile) scope.error(path, certificates.error().message, kHint);
+    } else if (!difference.empty()) {
+      scope.add(is_of_profile ? Severity::error : Severity::warning, path, difference, kHint);
+    }
   }
+  if (!is_of_profile) return;
   const Result<bool> insecure = cluster.boolean_or_false("insecure-skip-tls-verify");
   if (insecure && *insecure && (has_data || has_file)) {
     scope.error(cluster.path_of("insecure-skip-tls-verify"),
@@ -158,11 +167,19 @@ void check_cluster(const Scope& scope, const ObjectReader& cluster, ClusterOf ow
                {"server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority",
                 "certificate-authority-data", "proxy-url", "disable-compression", "extensions"},
                false);
-  check_server(scope, cluster, owner);
+  const bool is_of_profile = owner == ClusterOf::cluster_profile;
+  if (!is_of_profile) {
+    for (const Error& problem : kubeconfig_cluster_problems(cluster.value(), cluster.path())) {
+      scope.add(Severity::error, problem, cluster.path());
+    }
+  }
+  if (is_of_profile || !json::text_or_empty(cluster.find("server")).empty()) {
+    check_server(scope, cluster, owner);
+  }
   check_flags(scope, cluster);
-  if (owner == ClusterOf::cluster_profile) check_dropped_fields(scope, cluster);
+  if (is_of_profile) check_dropped_fields(scope, cluster);
   check_authority(scope, cluster, owner);
-  check_proxy(scope, cluster);
+  if (is_of_profile) check_proxy(scope, cluster);
   check_extensions(scope.as(rule::kExtension), cluster, owner);
 }
 

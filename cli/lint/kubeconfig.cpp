@@ -70,6 +70,9 @@ void check_user(const Scope& scope, const ObjectReader& user) {
   for (const Error& problem : kubeconfig_user_problems(user.value(), user.path())) {
     scope.add(Severity::error, problem, user.path());
   }
+  for (const Error& problem : kubeconfig_credential_problems(user.value(), user.path())) {
+    scope.add(Severity::error, problem, user.path());
+  }
   const Result<std::optional<ObjectReader>> exec = user.optional_object("exec");
   if (exec && *exec) {
     check_exec_fields(scope, **exec, false);

@@ -9,6 +9,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/kube/cluster_profile.hpp>
+#include <execcred/kube/kubeconfig_rules.hpp>
 #include <execcred/yaml/documents.hpp>
 #include <execcred/yaml/yaml_write.hpp>
 
@@ -36,13 +37,12 @@ struct Document {
 Result<Document> read_kind(Document document, const std::string& text) {
   document.is_mapping = find_member(document.value, "providers", Keys::ignore_case) != nullptr;
   if (!document.is_mapping) {
-    const std::string kind = text_member(document.value, "kind", Keys::exact);
-    const bool has_members = find_member(document.value, "clusters", Keys::exact) != nullptr &&
-                             find_member(document.value, "users", Keys::exact) != nullptr;
-    if (kind == "Config" || (kind.empty() && has_members)) return document;
-    return wrong(
-        "the document is neither a kubeconfig nor a mapping file",
-        "a kubeconfig has kind: Config, or clusters and users; a mapping file has providers");
+    if (!is_kubeconfig(document.value)) {
+      return wrong(
+          "the document is neither a kubeconfig nor a mapping file",
+          "a kubeconfig has kind: Config, or clusters and users; a mapping file has providers");
+    }
+    return document;
   }
   if (!document.is_json) {
     return wrong("the mapping file is YAML", "what reads mapping files takes JSON only");
@@ -178,8 +178,10 @@ bool has_comments(std::string_view text) {
 
 }  // namespace
 
-Result<Rewritten> rewrite(const std::string& text, const std::string& plugin_dir,
+Result<Rewritten> rewrite(const std::string& given, const std::string& plugin_dir,
                           const std::string& context) {
+  const std::optional<SecretString> converted = from_utf16(given);
+  const std::string text = converted ? std::string(converted->reveal()) : given;
   Document document = TRY(read_document(text));
   Rewritten rewritten;
   if (document.is_mapping && !context.empty()) {
@@ -187,6 +189,7 @@ Result<Rewritten> rewrite(const std::string& text, const std::string& plugin_dir
   }
   TRY(document.is_mapping ? rewrite_providers(document, plugin_dir, rewritten.findings)
                           : rewrite_users(document, plugin_dir, context, rewritten.findings));
+  if (!document.is_mapping) rewritten.problems = kubeconfig_load_problems(document.value);
   bool is_changed = false;
   for (const Finding& finding : rewritten.findings) {
     is_changed = is_changed || finding.migration.is_complete();

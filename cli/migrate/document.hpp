@@ -23,6 +23,7 @@ struct Rewritten {
   std::string text;
   std::vector<Finding> findings;  // in the order of the document
   bool has_lost_comments = false;
+  std::vector<Error> problems = {};  // why clients cannot load the kubeconfig
 };
 
 // `plugin_dir` is the absolute path of the folder of execcred's plugins. If `context` is not empty,

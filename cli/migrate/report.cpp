@@ -47,8 +47,12 @@ bool is_complete(const Rewritten& rewritten) {
 }
 
 std::string report(const Rewritten& rewritten, const std::string& plugin_dir) {
-  if (rewritten.findings.empty()) return "no user of a known plugin was found\n";
   std::string text;
+  if (!rewritten.problems.empty()) {
+    text = "clients cannot load this kubeconfig: " + printable(rewritten.problems.front().message) +
+           "; execcred lint lists all problems\n";
+  }
+  if (rewritten.findings.empty()) return text + "no user of a known plugin was found\n";
   std::size_t carried = 0;
   for (const Finding& finding : rewritten.findings) {
     const Peer& peer = finding.migration.peer();

@@ -105,6 +105,9 @@ Result<std::vector<std::string>> parse_pem_certificates(std::string_view text) {
       return not_strict("holds a certificate without its END line");
     }
     if (part->problem != PemPart::Problem::none) return foreign;
+    if (part->is_indented || (!part->body.empty() && !part->body.ends_with('\n'))) {
+      return not_strict("has white space before a BEGIN or END line, which clients do not skip");
+    }
     certificates.push_back(TRY(decode_strictly(part->body)));
   }
   if (text.find(kDashes) != std::string_view::npos) return foreign;
@@ -144,6 +147,125 @@ Result<PemBlock> decode_tolerantly(const PemPart& part) {
 bool has_end_line(std::string_view text) { return text.find(kEnd) != std::string_view::npos; }
 
 }  // namespace
+
+namespace {
+
+// Go's getLine: takes a line off the front of the text, without white space at its end.
+std::string_view take_go_line(std::string_view& text) {
+  const std::size_t newline = text.find('\n');
+  std::string_view line = text.substr(0, newline);
+  text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+  if (newline != std::string_view::npos && line.ends_with('\r')) line.remove_suffix(1);
+  while (line.ends_with(' ') || line.ends_with('\t')) line.remove_suffix(1);
+  return line;
+}
+
+std::optional<SecretString> decode_go_body(std::string_view body) {
+  std::string digits(body);
+  std::erase_if(digits, [](char c) { return c == ' ' || c == '\t'; });
+  std::optional<std::string> der = decode_base64(digits);
+  wipe(digits);
+  if (!der) return std::nullopt;
+  SecretString bytes(*der);
+  wipe(*der);
+  return bytes;
+}
+
+// The next block as Go's pem.Decode finds it: a block that it cannot read is passed over.
+std::optional<PemBlock> next_go_block(std::string_view& text) {
+  constexpr std::string_view kEndLine = "\n-----END ";
+  std::string_view rest = text;
+  for (std::size_t passed = 0; passed <= rest.size();) {
+    rest.remove_prefix(passed);
+    const std::size_t end = rest.find(kEndLine);
+    if (end == std::string_view::npos) return std::nullopt;
+    passed = end + kEndLine.size();
+    const std::size_t begin = rest.substr(0, end).rfind(kBegin);
+    if (begin == std::string_view::npos || (begin > 0 && rest[begin - 1] != '\n')) continue;
+    std::string_view body = rest.substr(begin + kBegin.size());
+    std::string_view label = take_go_line(body);
+    if (!label.ends_with(kDashes)) continue;
+    label.remove_suffix(kDashes.size());
+    PemBlock block = {.label = std::string(label)};
+    for (;;) {
+      if (body.empty()) return std::nullopt;
+      std::string_view next = body;
+      const std::string_view line = take_go_line(next);
+      if (line.find(':') == std::string_view::npos) break;
+      block.has_headers = true;
+      block.is_encrypted = block.is_encrypted || (line.starts_with("Proc-Type") &&
+                                                  line.find("ENCRYPTED") != std::string_view::npos);
+      body = next;
+    }
+    const std::size_t start = rest.size() - body.size();
+    if (block.has_headers && start > end) continue;  // a header needs a newline before END
+    std::string_view trailer = rest.substr(passed);
+    if (!trailer.starts_with(block.label + std::string(kDashes))) continue;
+    trailer.remove_prefix(label.size() + kDashes.size());
+    if (!take_go_line(trailer).empty()) continue;
+    std::optional<SecretString> der =
+        decode_go_body(start < end ? rest.substr(start, end - start) : std::string_view());
+    if (!der) continue;
+    block.der = *std::move(der);
+    text = trailer;
+    return block;
+  }
+  return std::nullopt;
+}
+
+bool is_key(std::string_view label) {
+  return label == "PRIVATE KEY" || label.ends_with(" PRIVATE KEY");
+}
+
+// Why Go finds no block that `is_wanted` accepts: the first fault, with its line.
+std::string go_fault(std::string_view text, bool (*is_wanted)(std::string_view)) {
+  if (text.starts_with("\x30\x82")) return "it is DER";
+  const std::string_view whole = text;
+  std::string others;
+  while (const std::optional<PemPart> part = next_pem_part(text)) {
+    const std::string_view before = whole.substr(
+        0, static_cast<std::size_t>(part->before.data() - whole.data()) + part->before.size());
+    const std::string line = std::to_string(1 + std::count(before.begin(), before.end(), '\n'));
+    const std::string block = "the " + in_quotes(part->label) + " of line " + line;
+    if (before == kByteOrderMark) return "a byte order mark is before line 1, which clients refuse";
+    if (part->is_indented) return "white space or text is before the -----BEGIN of line " + line;
+    if (part->problem == PemPart::Problem::begin_line) return "line " + line + " lacks its -----";
+    if (part->problem != PemPart::Problem::none) return block + " has no END line";
+    if (!is_wanted(part->label)) {
+      const std::string label = in_quotes(part->label);
+      if (others.find(label) == std::string::npos) others += (others.empty() ? "" : ", ") + label;
+    } else if (!part->body.empty() && !part->body.ends_with('\n')) {
+      return block + " has white space before -----END";
+    } else if (part->body.find(':') != std::string_view::npos) {
+      return block + " has a header, which clients do not read";
+    } else {
+      return block + " is no base64";
+    }
+  }
+  return others.empty() ? "it has no -----BEGIN line" : "it holds " + others;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> parse_go_certificates(std::string_view text) {
+  std::vector<std::string> certificates;
+  std::string_view rest = text;
+  while (const std::optional<PemBlock> block = next_go_block(rest)) {
+    if (block->label != "CERTIFICATE" || block->has_headers) continue;
+    certificates.emplace_back(block->der.reveal());
+  }
+  if (!certificates.empty()) return certificates;
+  return not_strict("holds no certificate in PEM: " +
+                    go_fault(text, [](std::string_view label) { return label == "CERTIFICATE"; }));
+}
+
+Result<PemBlock> parse_go_private_key(std::string_view text) {
+  std::string_view rest = text;
+  while (std::optional<PemBlock> block = next_go_block(rest)) {
+    if (is_key(block->label)) return *std::move(block);
+  }
+  return not_strict("is no private key in PEM: " + go_fault(text, is_key));
+}
 
 bool looks_like_pem(std::string_view text) { return text.find(kBegin) != std::string_view::npos; }
 
@@ -185,6 +307,14 @@ void append_pem(std::string_view label, std::string_view der, SecretString& out)
   }
   out.append(std::string(kEnd) + ends);
   wipe(body);
+}
+
+Result<std::string> go_certificates_text(std::string_view text) {
+  SecretString pem;
+  for (const std::string& der : TRY(parse_go_certificates(text))) {
+    append_pem("CERTIFICATE", der, pem);
+  }
+  return std::string(pem.reveal());
 }
 
 }  // namespace execcred

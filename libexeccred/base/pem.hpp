@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PEM (RFC 7468) as text, without decoding certificates or keys. There are one scanner and two
-// readers that use it: a strict one for text that other programs will read unchanged, and a
-// tolerant one for text that is written again.
+// PEM (RFC 7468) as text, without decoding certificates or keys. There are three readers: Go's, for
+// text that goes unchanged to a client; a strict one, for text that every client must read in the
+// same way; and a tolerant one, for text that is written again.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -43,9 +43,19 @@ Result<std::vector<std::string>> parse_pem_certificates(std::string_view text);
 
 struct PemBlock {
   std::string label = {};
-  bool is_encrypted = false;  // by a header of RFC 1421
+  bool has_headers = false;   // of RFC 1421
+  bool is_encrypted = false;  // by such a header
   SecretString der = {};
 };
+
+// The DER of the CERTIFICATE blocks that Go's encoding/pem finds; without those that have headers,
+// which crypto/x509 ignores in a CA's file. Fails (configuration) if there is none, with the first
+// fault: "holds no certificate in PEM: the 'CERTIFICATE' of line 3 has no END line".
+Result<std::vector<std::string>> parse_go_certificates(std::string_view text);
+// The same certificates as PEM that every reader takes.
+Result<std::string> go_certificates_text(std::string_view text);
+// The block that Go's crypto/tls takes for the private key. Fails in the same way.
+Result<PemBlock> parse_go_private_key(std::string_view text);
 
 bool looks_like_pem(std::string_view text);
 

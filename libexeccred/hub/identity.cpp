@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/encoding.hpp>
+#include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
@@ -140,11 +141,12 @@ Status take_cluster(const KubeconfigCluster& entry, Hub& hub) {
   }
   hub.server = cluster.server;
   while (hub.server.ends_with('/')) hub.server.pop_back();
-  const bool is_in_file =
-      cluster.certificate_authority_data.empty() && !entry.certificate_authority.empty();
-  hub.http.tls.ca_certificates = TRY(is_in_file ? read_ca_file(entry.certificate_authority)
-                                                : data_or_file(cluster.certificate_authority_data,
-                                                               "", "certificate-authority-data"));
+  const std::optional<std::string> authority = decode_base64(cluster.certificate_authority_data);
+  if (!entry.certificate_authority.empty()) {
+    hub.http.tls.ca_certificates = TRY(read_ca_file(entry.certificate_authority));
+  } else if (authority && !authority->empty()) {
+    hub.http.tls.ca_certificates = TRY(go_certificates_text(*authority));
+  }
   hub.http.tls.server_name = cluster.tls_server_name;
   if (!cluster.proxy_url.empty()) hub.http.proxy = {.url = cluster.proxy_url};
   return {};

@@ -284,27 +284,18 @@ Error unusable(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
-// Whether the first CERTIFICATE block can be parsed. Clients ignore other blocks (Go's
-// tls.X509KeyPair).
-bool has_certificate(std::string_view pem) {
-  while (const std::optional<PemPart> part = next_pem_part(pem)) {
-    if (part->label == "CERTIFICATE") return parse_pem_certificates(part->text).has_value();
-  }
-  return false;
-}
-
 // Faults for which every client would refuse the document.
 Status check_usable(const Credential& credential) {
   if (credential.expires_at && *credential.expires_at <= SystemClock().now()) {
     return unusable("status.expirationTimestamp is over");
   }
   if (credential.client_certificate.empty()) return {};
-  if (!has_certificate(credential.client_certificate)) {
-    return unusable("status.clientCertificateData holds no certificate in PEM");
+  const auto certificates = parse_go_certificates(credential.client_certificate);
+  if (!certificates) {
+    return unusable("status.clientCertificateData " + certificates.error().message);
   }
-  const std::string_view key = credential.client_key.reveal();
-  if (key.find("PRIVATE KEY-----") != std::string_view::npos) return {};
-  return unusable("status.clientKeyData is no private key in PEM");
+  const Result<PemBlock> key = parse_go_private_key(credential.client_key.reveal());
+  return key ? Status() : unusable("status.clientKeyData " + key.error().message);
 }
 
 }  // namespace

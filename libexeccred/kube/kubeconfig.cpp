@@ -10,6 +10,7 @@
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/kubeconfig_rules.hpp>
 #include <execcred/os/file.hpp>
+#include <execcred/yaml/documents.hpp>
 #include <execcred/yaml/yaml.hpp>
 
 #include <algorithm>
@@ -180,7 +181,10 @@ class SecretTree {
     const bool is_stored = source == Kubeconfig::Source::stored;
     const yaml::Limits limits{.bytes = is_stored ? kMaxKubeconfig : kMaxInventory,
                               .alias_nodes = kAliasNodes,
-                              .documents = is_stored ? 2U : 1U};
+                              .documents = is_stored ? 2U : 1U,
+                              .last_key_counts = !is_stored};
+    const std::optional<SecretString> converted = from_utf16(text);
+    if (converted) text = converted->reveal();
     Status status = yaml::for_each_document(text, limits, [this](Value document) -> Status {
       documents_.push_back(std::move(document));
       return {};
@@ -492,6 +496,15 @@ Result<KubeconfigToken> read_token(const KubeconfigUser& user) {
     token.text = TRY(bearer_token(content));
   } else if (!user.token.empty()) {
     token.text = TRY(bearer_token(user.token));
+    // Clients send it as it stands; only at its end, net/http removes blanks.
+    std::string_view sent = user.token.reveal();
+    while (sent.ends_with(' ') || sent.ends_with('\t')) sent.remove_suffix(1);
+    if (sent != token.text.reveal()) {
+      return Error{.kind = Error::Kind::configuration,
+                   .message =
+                       "the token has white space or a line break at one of its ends, which "
+                       "clients do not remove"};
+    }
   }
   return token;
 }

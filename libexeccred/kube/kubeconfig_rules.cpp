@@ -2,6 +2,7 @@
 #include <execcred/kube/kubeconfig_rules.hpp>
 
 #include <execcred/base/encoding.hpp>
+#include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/exec_credential.hpp>
@@ -274,6 +275,13 @@ bool has_certificate(const Value& user) {
   return has(user, "client-certificate") || has(user, "client-certificate-data");
 }
 
+// Whether no HTTP header may hold the text (net/http: "invalid header field value").
+bool breaks_header(const std::string& text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
+  });
+}
+
 bool has_password(const Value& user) { return has(user, "username") || has(user, "password"); }
 
 // A rule that a user or a cluster breaks.
@@ -284,11 +292,15 @@ struct Rule {
   std::string_view hint;
 };
 
-// The two fields that hold the same thing, as a path and as data.
-constexpr std::string_view kBoth = "is specified beside the same as data, which clients refuse";
 constexpr std::string_view kTwoMethods =
     "is beside a username or password: clients refuse more than one authentication method";
 constexpr std::string_view kKeepOne = "keep one of them";
+
+constexpr std::array<Rule, 1> kTokenRules = {{
+    {[](const Value& user) { return breaks_header(json::text_or_empty(user, "token")); }, "token",
+     "has a line break or another control character, which no HTTP header may hold",
+     "write the token alone; in YAML, without | and >"},
+}};
 
 constexpr std::array<Rule, 7> kUserRules = {{
     {[](const Value& user) { return has(user, "token") && has_password(user); }, "token",
@@ -298,11 +310,12 @@ constexpr std::array<Rule, 7> kUserRules = {{
     {[](const Value& user) {
        return has(user, "client-certificate") && has(user, "client-certificate-data");
      },
-     "client-certificate", kBoth, kKeepOne},
+     "client-certificate", "and client-certificate-data are both specified, which clients refuse",
+     kKeepOne},
     {[](const Value& user) {
        return has_certificate(user) && has(user, "client-key") && has(user, "client-key-data");
      },
-     "client-key", kBoth, kKeepOne},
+     "client-key", "and client-key-data are both specified, which clients refuse", kKeepOne},
     {[](const Value& user) {
        return has_certificate(user) && !has(user, "client-key") && !has(user, "client-key-data");
      },
@@ -331,7 +344,8 @@ constexpr std::array<Rule, 4> kClusterRules = {{
     {[](const Value& cluster) {
        return has(cluster, "certificate-authority") && has(cluster, "certificate-authority-data");
      },
-     "certificate-authority", kBoth, kKeepOne},
+     "certificate-authority",
+     "and certificate-authority-data are both specified, which clients refuse", kKeepOne},
     {[](const Value& cluster) {
        return has(cluster, "insecure-skip-tls-verify") &&
               (has(cluster, "certificate-authority") || has(cluster, "certificate-authority-data"));
@@ -356,8 +370,33 @@ std::vector<Error> broken(const std::array<Rule, N>& rules, const Value& object,
 
 }  // namespace
 
+namespace {
+
+// Checks that clients find the wanted block in a field of base64.
+template <class T>
+void check_pem(const Value& object, std::string_view field, Result<T> (*parse)(std::string_view),
+               const std::string& path, std::vector<Error>& problems) {
+  std::optional<std::string> pem = decode_base64(json::text_or_empty(object, field));
+  if (!pem || pem->empty()) return;
+  Result<T> parsed = parse(*pem);
+  wipe(*pem);
+  if (parsed) return;
+  problems.push_back(json::field_error(inside(path, field), parsed.error().message));
+  problems.back().hint = "write base64 of PEM, whose BEGIN and END lines start with -----";
+}
+
+}  // namespace
+
 std::vector<Error> kubeconfig_user_problems(const Value& user, const std::string& path) {
   return broken(kUserRules, user, path);
+}
+
+std::vector<Error> kubeconfig_credential_problems(const Value& user, const std::string& path) {
+  std::vector<Error> problems = broken(kTokenRules, user, path);
+  if (!has_certificate(user)) return problems;
+  check_pem(user, "client-certificate-data", parse_go_certificates, path, problems);
+  check_pem(user, "client-key-data", parse_go_private_key, path, problems);
+  return problems;
 }
 
 std::vector<Error> kubeconfig_exec_problems(const json::ObjectReader& exec) {
@@ -373,7 +412,9 @@ std::vector<Error> kubeconfig_exec_problems(const json::ObjectReader& exec) {
 }
 
 std::vector<Error> kubeconfig_cluster_problems(const Value& cluster, const std::string& path) {
-  return broken(kClusterRules, cluster, path);
+  std::vector<Error> problems = broken(kClusterRules, cluster, path);
+  check_pem(cluster, "certificate-authority-data", parse_go_certificates, path, problems);
+  return problems;
 }
 
 }  // namespace execcred

@@ -23,6 +23,8 @@ std::vector<Error> kubeconfig_load_problems(const json::Value& document);
 // Why clients refuse a context with this user or cluster of a kubeconfig that they have loaded.
 // `path` is that of the object, such as "users[2].user". The files that it names are not opened.
 std::vector<Error> kubeconfig_user_problems(const json::Value& user, const std::string& path);
+// The same of its token and its client certificate, which doctor judges as a credential.
+std::vector<Error> kubeconfig_credential_problems(const json::Value& user, const std::string& path);
 std::vector<Error> kubeconfig_exec_problems(const json::ObjectReader& exec);  // of a user
 std::vector<Error> kubeconfig_cluster_problems(const json::Value& cluster, const std::string& path);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/kube/kubeconfig_writer.hpp>
 
+#include <execcred/base/encoding.hpp>
+#include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/yaml/yaml_write.hpp>
 
@@ -62,6 +64,14 @@ Status KubeconfigWriter::add(const Access& access) {
   if (!names_.insert(access.cluster_profile).second) {
     return Error{.kind = Error::Kind::configuration,
                  .message = "ClusterProfile " + access.cluster_profile + " is given twice"};
+  }
+  const std::string pem =
+      decode_base64(access.cluster.certificate_authority_data).value_or(std::string());
+  const auto certificates = parse_go_certificates(pem);
+  if (looks_like_pem(pem) && !certificates) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "the certificate-authority-data of ClusterProfile " +
+                            access.cluster_profile + " " + certificates.error().message};
   }
   Value context((Object()));
   context.add("cluster", Value(access.cluster_profile));

@@ -10,6 +10,8 @@
 #include "places_walk.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -38,6 +40,27 @@ std::size_t json_document_size(std::string_view text) {
     }
   }
   return text.size();
+}
+
+void append_utf8(std::uint32_t point, SecretString& out) {
+  const auto byte = [](std::uint32_t value) { return static_cast<char>(value); };
+  std::array<char, 4> bytes = {};
+  std::size_t size = 1;
+  if (point < 0x80) {
+    bytes = {byte(point)};
+  } else if (point < 0x800) {
+    bytes = {byte(0xc0 | point >> 6), byte(0x80 | (point & 0x3f))};
+    size = 2;
+  } else if (point < 0x10000) {
+    bytes = {byte(0xe0 | point >> 12), byte(0x80 | (point >> 6 & 0x3f)),
+             byte(0x80 | (point & 0x3f))};
+    size = 3;
+  } else {
+    bytes = {byte(0xf0 | point >> 18), byte(0x80 | (point >> 12 & 0x3f)),
+             byte(0x80 | (point >> 6 & 0x3f)), byte(0x80 | (point & 0x3f))};
+    size = 4;
+  }
+  out.append(std::string_view(bytes.data(), size));
 }
 
 std::string_view skip_separators(std::string_view text) {
@@ -136,6 +159,29 @@ std::string_view take_content(std::string_view& text, yaml::Progress& progress) 
 Result<std::vector<Value>> parse_documents(std::string_view text, std::size_t max_bytes) {
   yaml::Progress progress;
   return parse_piece(text, max_bytes, progress);
+}
+
+std::optional<SecretString> from_utf16(std::string_view text) {
+  const bool is_little = text.starts_with("\xff\xfe");
+  if ((!is_little && !text.starts_with("\xfe\xff")) || text.size() % 2 != 0) return std::nullopt;
+  const auto unit_at = [text, is_little](std::size_t i) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    const auto second = static_cast<unsigned char>(text[i + 1]);
+    return static_cast<std::uint32_t>(is_little ? first | second << 8 : first << 8 | second);
+  };
+  SecretString converted;
+  for (std::size_t i = 2; i < text.size(); i += 2) {
+    std::uint32_t point = unit_at(i);
+    if (point >= 0xdc00 && point < 0xe000) return std::nullopt;
+    if (point >= 0xd800 && point < 0xdc00) {
+      i += 2;
+      const std::uint32_t low = i < text.size() ? unit_at(i) : 0;
+      if (low < 0xdc00 || low >= 0xe000) return std::nullopt;
+      point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
+    }
+    append_utf8(point, converted);
+  }
+  return converted;
 }
 
 std::vector<Result<Value>> parse_each_document(std::string_view text, std::size_t max_bytes) {

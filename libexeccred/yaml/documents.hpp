@@ -3,13 +3,19 @@
 #pragma once
 
 #include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 #include <execcred/json/json.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 namespace execcred {
+
+// The text in UTF-8, if it is UTF-16 with a byte order mark, as PowerShell's > writes it; nullopt
+// if it is not.
+std::optional<SecretString> from_utf16(std::string_view text);
 
 // A text that starts with '{' is one or more JSON documents, optionally with "---" between them. If
 // it is not valid JSON, and in all other cases, the text is YAML. Fails (configuration) with "the

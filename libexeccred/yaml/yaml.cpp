@@ -3,6 +3,7 @@
 
 #include "events.hpp"
 
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 
@@ -15,6 +16,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -132,11 +134,32 @@ Result<Value> resolve_plain(std::string_view text) {
   return number && is_finite(*number) ? Value(Number{*number}) : Value(text);
 }
 
+constexpr std::string_view kBinaryTag = "tag:yaml.org,2002:binary";
+
+// A tag as people write it: !!int.
+std::string shown_tag(std::string_view tag) {
+  constexpr std::string_view kOwn = "tag:yaml.org,2002:";
+  return in_quotes(tag.starts_with(kOwn) ? "!!" + std::string(tag.substr(kOwn.size()))
+                                         : std::string(tag));
+}
+
+Result<Value> resolve_binary(std::string_view text) {
+  std::optional<std::string> bytes = decode_base64(text);
+  if (!bytes) return wrong("has a '!!binary' that is no base64");
+  for (std::size_t i = 0; i < bytes->size();) {
+    const std::size_t length = decode_utf8(std::string_view(*bytes).substr(i)).length;
+    if (length == 0) return wrong("has a '!!binary' whose bytes are no UTF-8");
+    i += length;
+  }
+  return Value(*std::move(bytes));
+}
+
 }  // namespace
 
 Result<Value> resolve_scalar(std::string_view text, bool is_plain, std::string_view tag) {
   if (tag == YAML_STR_TAG || (tag == "!" && !is_plain)) return Value(text);
   if (tag.empty() || tag == "!") return is_plain ? resolve_plain(text) : Value(text);
+  if (tag == kBinaryTag) return resolve_binary(text);
   Value value = TRY(resolve_plain(text));
   const json::Number* number = value.number();
   const bool is_whole = number != nullptr && number->text.find_first_of(".eE") == std::string::npos;
@@ -144,7 +167,9 @@ Result<Value> resolve_scalar(std::string_view text, bool is_plain, std::string_v
                     (tag == YAML_BOOL_TAG && value.boolean() != nullptr) ||
                     (tag == YAML_INT_TAG && is_whole) ||
                     (tag == YAML_FLOAT_TAG && number != nullptr);
-  if (!fits) return wrong("has a scalar whose tag is unknown or does not fit");
+  if (!fits) {
+    return wrong("has a scalar whose tag " + shown_tag(tag) + " is unknown or does not fit");
+  }
   return value;
 }
 
@@ -285,7 +310,9 @@ Status DocumentBuilder::open(Value empty, std::string_view anchor, std::string_v
   if (expects_key()) return wrong_at("has a key that is no scalar", mark);
   const bool is_mapping = empty.object() != nullptr;
   const std::string_view own_tag = is_mapping ? YAML_MAP_TAG : YAML_SEQ_TAG;
-  if (!tag.empty() && tag != "!" && tag != own_tag) return wrong_at("has an unknown tag", mark);
+  if (!tag.empty() && tag != "!" && tag != own_tag) {
+    return wrong_at("has the unknown tag " + shown_tag(tag), mark);
+  }
   places_.push_back(open_.empty() ? Place()
                                   : Place{.container = open_.back().number,
                                           .index = size_of(open_.back().value)});
@@ -297,6 +324,17 @@ Status DocumentBuilder::open(Value empty, std::string_view anchor, std::string_v
   return {};
 }
 
+// Of the members with one name, keeps the last.
+void keep_last(json::Object& members) {
+  std::set<std::string> names;
+  json::Object kept;
+  for (auto member = members.rbegin(); member != members.rend(); ++member) {
+    if (names.insert(member->name).second) kept.push_back(std::move(*member));
+  }
+  std::reverse(kept.begin(), kept.end());
+  members = std::move(kept);
+}
+
 Status DocumentBuilder::close(const yaml_mark_t& mark) {
   Container container = std::move(open_.back());
   open_.pop_back();
@@ -305,7 +343,9 @@ Status DocumentBuilder::close(const yaml_mark_t& mark) {
     for (const json::Member& member : *members) names.emplace_back(member.name);
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
-    if (twice != names.end()) {
+    if (twice != names.end() && limits_.last_key_counts) {
+      keep_last(*container.value.object());
+    } else if (twice != names.end()) {
       return wrong_at(
           "has the key " + in_quotes(*twice) + " more than once in the mapping that ends", mark);
     }
@@ -413,7 +453,10 @@ Status for_each_document(std::string_view text, const Limits& limits, Progress& 
     if (builder) TRY(builder->take(next.event));
     if (next.event.type != YAML_DOCUMENT_END_EVENT) continue;
     std::optional<Value> root = builder->take_root();
-    if (!root || root->is_null()) continue;
+    if (!root || root->is_null()) {
+      if (limits.documents == 1) return {};
+      continue;
+    }
     TRY(receive(*std::move(root)));
     ++received;
   }

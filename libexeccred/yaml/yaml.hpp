@@ -31,8 +31,9 @@ struct Limits {
   // What aliases may add to all documents of one text: this many nodes, and `bytes` of scalars and
   // keys.
   std::size_t alias_nodes = 10'000;
-  // After this many documents, the rest of the text is not read.
+  // After this many documents, the rest of the text is not read. With 1, an empty one counts too.
   std::size_t documents = std::numeric_limits<std::size_t>::max();
+  bool last_key_counts = false;  // of duplicate keys, instead of an error
 };
 
 // The progress in a text that is read in pieces.

@@ -66,10 +66,15 @@ TEST_CASE("get_credential: returns the credential that the plugin printed") {
   const std::string parameters =
       "-----BEGIN EC PARAMETERS-----\\nBggq\\n-----END EC PARAMETERS-----\\n";
   CHECK(Plugin(pair_of(parameters + certificate + key, key)).run());
-  for (const std::string& text :
-       {pair_of("C", key), pair_of(key, key), pair_of(certificate.substr(0, 40), key)}) {
+  for (const auto& [text, problem] :
+       {std::pair(pair_of("C", key), "it has no -----BEGIN line"),
+        std::pair(pair_of(key, key), "it holds 'PRIVATE KEY'"),
+        std::pair(pair_of(certificate.substr(0, 40), key),
+                  "the 'CERTIFICATE' of line 1 has no END line"),
+        std::pair(pair_of("  " + certificate, key),
+                  "white space or text is before the -----BEGIN of line 1")}) {
     check_fails(Plugin(text).run(), Error::Kind::no_credential,
-                "status.clientCertificateData holds no certificate in PEM");
+                "status.clientCertificateData holds no certificate in PEM: " + std::string(problem));
   }
   check_fails(Plugin(pair_of(certificate, "K")).run(), Error::Kind::no_credential,
               "status.clientKeyData is no private key in PEM");

@@ -122,5 +122,29 @@ TEST_CASE("parse_each_document: aliases of all documents together have one limit
   CHECK(refused == 10);
 }
 
+TEST_CASE("from_utf16: converts both byte orders, and nothing without a byte order mark") {
+  const std::string little(
+      "\xff\xfe"
+      "a\0\xe9\0\x3d\xd8\0\xde",
+      10);
+  const std::string big("\xfe\xff\0a\0\xe9\xd8\x3d\xde\0", 10);
+  for (const std::string& text : {little, big}) {
+    const std::optional<SecretString> converted = from_utf16(text);
+    REQUIRE(converted);
+    CHECK(converted->reveal() == "a\u00e9\U0001f600");
+  }
+  for (const std::string& text :
+       {std::string(), std::string("a"), std::string("\xff"),
+        std::string("\xff\xfe"
+                    "a",
+                    3),
+        std::string("\xff\xfe\x3d\xd8", 4), std::string("\xff\xfe\0\xde", 4),
+        std::string("\xff\xfe\x3d\xd8"
+                    "a\0",
+                    6)}) {
+    CHECK_FALSE(from_utf16(text));
+  }
+}
+
 }  // namespace
 }  // namespace execcred

@@ -71,7 +71,8 @@ TEST_CASE("kubeconfig: JSON is accepted, with tabs and escapes") {
   check_token(
       R"({"clusters":[{"name":"c","cluster":{"server":"https://a"}}],"users":[{"name":"u","user":{"token":"t"}}],"contexts":[{"name":"x","context":{"cluster":"c","user":"u"}}]})",
       "t");
-  check_malformed(R"({"users":[{"name":"u","user":{"token":"a","token":"b"}}]})", "more than once");
+  check_stored_malformed(R"({"users":[{"name":"u","user":{"token":"a","token":"b"}}]})",
+                         "more than once");
 }
 
 TEST_CASE("kubeconfig: CRLF line endings and byte order marks are accepted") {
@@ -130,7 +131,7 @@ TEST_CASE("kubeconfig: too many aliases, too deep nesting and too large texts ar
   check_stored_malformed(large, "the kubeconfig is larger than 1024 KiB");
   CHECK(Kubeconfig::parse(large, Kubeconfig::Source::hub));
   check_malformed("<<: {users: []}", "merge key");
-  check_malformed("users: !!binary aGk=", "tag");
+  check_malformed("users: !!binary aGk=", "users must be an array, not a string");
 
   const std::string text = KubeconfigText().text();
   check_token(text + "# " + std::string(kMaxKubeconfig - text.size() - 2, 'a'), "t");
@@ -178,8 +179,12 @@ TEST_CASE("kubeconfig: two entries of the same name are refused, because readers
                     list + "[2].name is 'a', like that of an entry before it");
     CHECK(Kubeconfig::parse(list + ": [{name: a}, {name: A}]"));
   }
-  check_malformed("users: []\nusers: []", "more than once");
-  check_malformed(KubeconfigText{.user = "token: a, 'token': b"}.text(), "more than once");
+  check_stored_malformed("users: []\nusers: []", "more than once");
+  const std::string twice = KubeconfigText{.user = "token: a, 'token': b"}.text();
+  check_stored_malformed(twice, "more than once");
+  const Result<Kubeconfig> config = Kubeconfig::parse(twice, Kubeconfig::Source::hub);
+  REQUIRE(config);
+  CHECK(config->context("")->user.token.reveal() == "b");  // as for kubectl
 }
 
 TEST_CASE("kubeconfig: a field of the wrong type is an error in every entry") {

@@ -324,6 +324,20 @@ TEST_CASE("lint: the config in a kubeconfig is checked if an execcred plugin rea
   check_findings(with_config("/usr/bin/other"), {});
 }
 
+TEST_CASE("lint: what clients refuse in a kubeconfig is an error, and what they read is none") {
+  const std::string at = "users[0].user.";
+  check_findings(kubeconfig("{token: t, username: u}"),
+                 {{at + "token", "more than one authentication method"}});
+  check_findings(kubeconfig("{token: 123456}"), {{at + "token", "must be a string, not a number"}});
+  check_findings(kubeconfig("{token: \"t\\n\"}"), {{at + "token", "no HTTP header may hold"}});
+  check_findings(kubeconfig("{as-groups: [a]}"), {{at + "as", "is missing"}});
+  check_findings(kubeconfig("null"), {});
+  check_findings(kubeconfig("{token: t, password: ''}"), {});
+  const std::string text = kubeconfig("{token: 123456}");
+  check_findings(text.substr(text.find('\n') + 1),  // without apiVersion
+                 {{at + "token", "must be a string, not a number"}});
+}
+
 TEST_CASE("lint: the contexts of a kubeconfig must name existing clusters and users") {
   check_findings(
       "apiVersion: v1\nkind: Config\nclusters: {}\nusers: [5, {name: a}]\n"

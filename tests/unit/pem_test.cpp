@@ -83,5 +83,49 @@ TEST_CASE("parse_pem_certificates: refuses texts that other parsers may read dif
   }
 }
 
+TEST_CASE("parse_go_certificates: finds the blocks that Go's encoding/pem finds") {
+  const std::string key = "-----BEGIN PRIVATE KEY-----\nZm9v\n-----END PRIVATE KEY-----\n";
+  for (const auto& [text, wanted] : std::vector<std::pair<std::string, Ders>>{
+           {kOne + kTwo, {"foobar", "\x01\x02"}},
+           {"text\n" + kOne + "text\n", {"foobar"}},
+           {key + kOne, {"foobar"}},
+           {"-----BEGIN X-----\n" + kOne, {"foobar"}},
+           {"  " + kOne + kTwo, {"\x01\x02"}},  // an indented block is passed over
+           {kBegin + "A: b\n\nZm9v\n" + kEnd + kTwo, {"\x01\x02"}},
+           {kBegin + "Zm 9v \t\n\nYmFy\n" + kEnd, {"foobar"}},
+           {"-----BEGIN CERTIFICATE----- \t\r\nZm9v\r\n-----END CERTIFICATE----- \n", {"foo"}}}) {
+    CAPTURE(text);
+    const Result<Ders> certificates = parse_go_certificates(text);
+    REQUIRE(certificates);
+    CHECK((*certificates == wanted));
+  }
+}
+
+TEST_CASE("parse_go_certificates: tells the faults of a PEM text apart") {
+  const std::string key = "-----BEGIN PRIVATE KEY-----\nZm9v\n-----END PRIVATE KEY-----\n";
+  for (const auto& [text, fault] : std::vector<std::pair<std::string, std::string>>{
+           {"", "it has no -----BEGIN line"},
+           {"Zm9v", "it has no -----BEGIN line"},
+           {"\x30\x82", "it is DER"},
+           {"a\n  " + kOne, "white space or text is before the -----BEGIN of line 2"},
+           {"\xef\xbb\xbf" + kOne, "a byte order mark is before line 1"},
+           {key + key, "it holds 'PRIVATE KEY'"},
+           {kBegin + "Zm9v\n", "the 'CERTIFICATE' of line 1 has no END line"},
+           {kBegin + "*m9v\n" + kEnd, "the 'CERTIFICATE' of line 1 is no base64"},
+           {kBegin + "A: b\n\nZm9v\n" + kEnd, "the 'CERTIFICATE' of line 1 has a header"},
+           {kBegin + "Zm9v\n " + kEnd, "the 'CERTIFICATE' of line 1 has white space before"}}) {
+    CAPTURE(text);
+    test::check_fails(parse_go_certificates(text), Error::Kind::configuration,
+                      "holds no certificate in PEM: " + fault);
+    // The strict reader takes nothing that Go does not read.
+    CHECK_FALSE(parse_pem_certificates(text));
+  }
+  CHECK(parse_go_private_key(kOne + key)->label == "PRIVATE KEY");
+  test::check_fails(parse_go_private_key(" " + key), Error::Kind::configuration,
+                    "is no private key in PEM: white space or text is before");
+  test::check_fails(parse_go_private_key(kOne), Error::Kind::configuration,
+                    "is no private key in PEM: it holds 'CERTIFICATE'");
+}
+
 }  // namespace
 }  // namespace execcred

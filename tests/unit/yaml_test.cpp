@@ -156,15 +156,19 @@ TEST_CASE("yaml: YAML's own tags are accepted if they fit the value, other tags 
        {Scalar{"!!str 5", "\"5\""}, Scalar{"!!str yes", "\"yes\""}, Scalar{"!!str", "\"\""},
         Scalar{"!!int \"5\"", "5"}, Scalar{"!!float 5", "5"}, Scalar{"!!bool \"yes\"", "true"},
         Scalar{"!!null \"\"", "null"}, Scalar{"!!map {}", "{}"}, Scalar{"!!seq []", "[]"},
-        Scalar{"! \"5\"", "\"5\""}}) {
+        Scalar{"! \"5\"", "\"5\""}, Scalar{"!!binary aGk=", "\"hi\""},
+        Scalar{"!!binary \"\"", "\"\""}}) {
     check_reads("a: " + std::string(c.text), {"{\"a\":" + std::string(c.json) + "}"});
   }
   for (const auto& [told, texts] : std::vector<test::Refusals>{
-           {"has a scalar whose tag is unknown or does not fit",
-            {"!!int x", "!!int 1.5", "!!bool 1", "!!null x", "!!float yes",
-             "!!binary aGk=", "!foo x", "!!python/object:x y", "!<tag:example.com,2000:x> y",
+           {"has a '!!binary' that is no base64", {"!!binary aGk", "!!binary <aGk=>"}},
+           {"has a '!!binary' whose bytes are no UTF-8", {"!!binary /w=="}},
+           {"has a scalar whose tag '!!int' is unknown or does not fit", {"!!int x", "!!int 1.5"}},
+           {"has a scalar whose tag '!foo' is unknown or does not fit", {"!foo x"}},
+           {"is unknown or does not fit",
+            {"!!bool 1", "!!null x", "!!float yes", "!!python/object:x y", "!<tag:example.com,2000:x> y",
              "!!timestamp 2001-12-14"}},
-           {"has an unknown tag",
+           {"has the unknown tag '!",
             {"!foo {}", "!foo []", "!!set {}", "!!omap []", "!!map []", "!!seq {}", "!!str {}"}},
        }) {
     for (const std::string& text : texts) {
@@ -172,7 +176,7 @@ TEST_CASE("yaml: YAML's own tags are accepted if they fit the value, other tags 
     }
   }
   check_refused("%TAG !! tag:example.com,2000:\n---\na: !!str x\n",
-                "has a scalar whose tag is unknown or does not fit");
+                "has a scalar whose tag 'tag:example.com,2000:str' is unknown or does not fit");
   for (const std::string_view text :
        {"!foo a: 1", "!!binary aGk=: 1", "!!int 1: 1", "!!merge \"<<\": {}"}) {
     check_refused(text, "has a key whose tag is unknown or no string's");
