@@ -4,6 +4,8 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/exec/jwt.hpp>
 
 #include <algorithm>
 #include <array>
@@ -83,7 +85,10 @@ Result<SecretString> bearer_token(const SecretString& content) {
   }
   if (is_visible_ascii(text)) {
     const std::string_view encoded = encoded_file(text);
-    if (encoded.empty()) return token;
+    if (encoded.empty()) {
+      TRY(check_whole(token));
+      return token;
+    }
     return rejected("this is " + std::string(encoded) + " in base64, not a token");
   }
   if (std::any_of(text.begin(), text.end(), is_space)) {

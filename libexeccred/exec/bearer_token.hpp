@@ -11,7 +11,8 @@
 namespace execcred {
 
 // The content without the white space at both ends. Fails (no_credential) if it is empty, has
-// several words or a byte that is not visible ASCII, or is clearly not a token.
+// several words or a byte that is not visible ASCII, is clearly not a token, or is part of a JWT
+// (check_whole).
 Result<SecretString> bearer_token(const SecretString& content);
 
 }  // namespace execcred

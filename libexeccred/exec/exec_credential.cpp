@@ -5,6 +5,7 @@
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/exec/jwt.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
@@ -127,7 +128,7 @@ Status check_complete(const Credential& credential) {
   if (!credential.token.empty() && !is_visible_ascii(credential.token.reveal())) {
     return unusable("status.token has a character that no HTTP header may hold");
   }
-  return {};
+  return check_whole(credential.token);
 }
 
 Result<Credential> read_status(json::Value& status) {

@@ -63,7 +63,8 @@ SecretString write_exec_credential(ApiVersion version, const Credential& credent
                                    std::optional<std::chrono::sys_seconds> expiration);
 
 // As strict as client-go: requires the version `asked`, a status, a token or a certificate with its
-// key, and a strict RFC 3339 time. Fails (no_credential).
+// key, and a strict RFC 3339 time. A token that is part of a JWT is refused too (check_whole).
+// Fails (no_credential).
 Result<Credential> parse_exec_credential(std::string_view text, ApiVersion asked);
 
 }  // namespace execcred

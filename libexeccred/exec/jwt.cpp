@@ -74,13 +74,39 @@ Result<UnverifiedClaims> read_claims(const json::Value& document) {
   return claims;
 }
 
-Result<UnverifiedClaims> parse_claims(std::string_view encoded) {
+Result<json::Value> parse_payload(std::string_view encoded) {
   const std::optional<std::string> payload = decode_base64url(encoded);
   if (!payload) return rejected("the token's claims are not base64url");
-  const Result<json::Value> document = json::parse(*payload);
+  Result<json::Value> document = json::parse(*payload);
   if (!document) return rejected("the JSON of the token's claims " + document.error().message);
   if (document->object() == nullptr) return rejected("the token's claims are no JSON object");
-  return read_claims(*document);
+  return document;
+}
+
+Result<UnverifiedClaims> parse_claims(std::string_view encoded) {
+  const json::Value document = TRY(parse_payload(encoded));
+  return read_claims(document);
+}
+
+// RFC 7516, section 7.1: the compact form of a JWE has five parts, which may be empty.
+bool is_jwe(const json::Value& header, const std::vector<std::string_view>& parts) {
+  return parts.size() == 5 && header.find("enc") != nullptr &&
+         std::all_of(parts.begin(), parts.end(),
+                     [](std::string_view part) { return decode_base64url(part).has_value(); });
+}
+
+Status check_parts(const std::vector<std::string_view>& parts) {
+  const std::optional<std::string> text = decode_base64url(parts.front());
+  const Result<json::Value> header = json::parse(text.value_or(""));
+  if (!header || header->object() == nullptr) return rejected("its header is no JSON object");
+  if (is_jwe(*header, parts)) return {};
+  if (parts.size() != 3) return rejected("it does not have three parts");
+  TRY(parse_payload(parts[1]));
+  const bool is_signed = json::text_or_empty(*header, "alg") != "none";
+  if (!decode_base64url(parts[2]) || (is_signed && parts[2].empty())) {
+    return rejected("its signature is cut or damaged");
+  }
+  return {};
 }
 
 }  // namespace
@@ -104,6 +130,17 @@ Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& to
   return std::move(claims)
       .hint("the program that made the token must correct it; the API server would refuse it too")
       .error();
+}
+
+Status check_whole(const SecretString& token) {
+  if (!token.reveal().starts_with("eyJ")) return {};
+  Status whole = check_parts(split(token.reveal(), '.'));
+  if (whole) return {};
+  return Error{.kind = Error::Kind::no_credential,
+               .message = "the token begins as a JWT does, but is none: " + whole.error().message,
+               .hint =
+                   "it may have been read half written: try again; a program that renews a "
+                   "token file must write a new file and rename it"};
 }
 
 bool is_single_use(const SecretString& assertion) {

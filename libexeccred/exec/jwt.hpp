@@ -32,6 +32,12 @@ struct UnverifiedClaims {
 // or aud is neither a string nor an array of strings.
 Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& token);
 
+// Fails (no_credential) for a token that begins as a JWT does (eyJ, the base64url of {") but is
+// neither a JWT nor a JWE: a file that was read half written, for example. A cut within the
+// signature is found only where the rest is no base64url. Every other token is opaque, and passes.
+// bearer_token() and parse_exec_credential() call it, so others need not.
+Status check_whole(const SecretString& token);
+
 // Whether a server may accept the assertion only once (RFC 7523, section 3): true if it has a jti,
 // or cannot be read.
 bool is_single_use(const SecretString& assertion);

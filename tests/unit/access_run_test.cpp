@@ -205,6 +205,11 @@ TEST_CASE("get_credential: an answer that client-go would refuse is an error") {
   CHECK(beta.run(access));
 }
 
+TEST_CASE("get_credential: part of a JWT, which a plugin read half written, is an error") {
+  const Plugin plugin(print(R"({"token":"eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ"})"));
+  check_fails(plugin.run(), Error::Kind::no_credential, "try again");
+}
+
 TEST_CASE("get_credential: an expired credential is an error") {
   const Plugin plugin(print(R"({"token":"t","expirationTimestamp":"2001-01-01T00:00:00Z"})"));
   check_fails(plugin.run(), Error::Kind::no_credential, "expirationTimestamp");

@@ -2,8 +2,10 @@
 #include "expect.hpp"
 
 #include <doctest/doctest.h>
+#include <execcred/base/encoding.hpp>
 #include <execcred/exec/bearer_token.hpp>
 
+#include <string>
 #include <vector>
 
 namespace execcred {
@@ -88,9 +90,62 @@ TEST_CASE("bearer_token: refuses other files that may be mounted by mistake") {
   }
 }
 
+// JSON as a part of a JWT.
+std::string part(std::string_view json) { return std::string(encode_base64url(json).reveal()); }
+
+// Signed by an EC key of 256 bits: 64 bytes of signature.
+std::string whole_jwt() {
+  return part(R"({"alg":"ES256","kid":"a"})") + "." +
+         part(R"({"aud":["x"],"exp":4102444800,"iss":"https://i","sub":"s"})") + "." +
+         part(std::string(64, 's'));
+}
+
+TEST_CASE("bearer_token: a JWT that was read half written is refused at every cut") {
+  const std::string token = whole_jwt();
+  CHECK(bearer_token(SecretString(token)));
+  const std::size_t signature = token.rfind('.') + 1;
+  for (std::size_t size = 3; size <= signature; ++size) {
+    CAPTURE(size);
+    check_refused(token.substr(0, size), "the token begins as a JWT does, but is none: ");
+    check_refused(token.substr(0, size), "try again");
+  }
+  // Within the signature, only a cut that leaves no base64url is found.
+  check_refused(token.substr(0, signature + 5), "its signature is cut or damaged");
+  CHECK(bearer_token(SecretString(token.substr(0, signature + 8))));
+}
+
+TEST_CASE("bearer_token: a word that begins as a JWT does must be a JWT or a JWE") {
+  const std::string header = part(R"({"alg":"RS256"})");
+  const std::string claims = part(R"({"sub":"a"})");
+  const std::string encrypted = part(R"({"alg":"dir","enc":"A256GCM"})");
+  for (const std::string& token :
+       {header + "." + claims + ".c2ln", part(R"({"alg":"none"})") + "." + claims + ".",
+        encrypted + "..aXY.dGV4dA.dGFn", encrypted + "....", std::string("ey.JhbGciOi"),
+        std::string("eyj"), std::string("ya29.a0AfH6")}) {
+    CAPTURE(token);
+    CHECK(bearer_token(SecretString(token)));
+  }
+  for (const auto& [told, texts] : std::vector<test::Refusals>{
+           {"its header is no JSON object",
+            {"eyJ", "eyJh.eyJh.eyJh", "eyJh.eyJh.eyJh.eyJh.eyJh",
+             header + "=." + claims + ".c2ln"}},
+           {"it does not have three parts",
+            {header, header + "." + claims, header + "." + claims + ".c2ln.c2ln", header + "....",
+             encrypted + "...", encrypted + ".....", encrypted + "..a+.dGV4dA.dGFn"}},
+           {"the token's claims are not base64url", {header + "." + claims + "=.c2ln"}},
+           {"the JSON of the token's claims", {header + "..c2ln", header + ".c2ln.c2ln"}},
+           {"the token's claims are no JSON object", {header + "." + part("[]") + ".c2ln"}},
+           {"its signature is cut or damaged",
+            {header + "." + claims + ".",
+             header + "." + claims + ".c2ln=", header + "." + claims + ".c2ln~c2ln"}},
+       }) {
+    for (const std::string& token : texts) check_refused(token, told);
+  }
+}
+
 TEST_CASE("bearer_token: no error shows any part of the content") {
-  for (const std::string_view content :
-       {"canary one", "canary\x01", "-----BEGIN canary-----", "{\"a\":\"canary\"}", "canary\xff"}) {
+  for (const std::string_view content : {"canary one", "canary\x01", "-----BEGIN canary-----",
+                                         "{\"a\":\"canary\"}", "canary\xff", "eyJcanary"}) {
     const Result<SecretString> token = bearer_token(SecretString(content));
     REQUIRE_FALSE(token);
     CHECK(format_error("p", token.error()).find("canary") == std::string::npos);

@@ -58,7 +58,7 @@ TEST_CASE("file: an invalid, expired or too large token is refused, and is not s
   for (const Case& c :
        {Case{"expired", new_subject(-60)}, Case{"empty", ""}, Case{"blank", " \n\t\r\n"},
         Case{"a private key", identity.key_pem}, Case{"a certificate", identity.pem},
-        Case{"several words", "one two"},
+        Case{"several words", "one two"}, Case{"half written", new_subject().substr(0, 150)},
         Case{"several lines", new_subject() + "\n" + new_subject()},
         Case{"a NUL", std::string("a\0b", 3)}, Case{"not ASCII", "t\xc3\xb6ken"},
         Case{"a kubeconfig", "apiVersion: v1\nkind: Config\n"},

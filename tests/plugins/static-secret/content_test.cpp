@@ -85,6 +85,19 @@ TEST_CASE("token: an invalid token is reported, and is not shown") {
   }
 }
 
+TEST_CASE("token: one that was stored half written is refused in every format") {
+  const std::string token = new_token();
+  const std::string cut = token.substr(0, token.rfind('.') - 1);
+  const std::string argocd = R"({"bearerToken":")" + cut + R"("})";
+  for (const Outcome& outcome :
+       {of_token(cut), of_kubeconfig(stored_kubeconfig("token: " + cut)),
+        outcome_of({.name = "s", .data = {{"server", "https://h"}, {"config", argocd}}},
+                   {"--format=argocd", "--key=config"})}) {
+    CHECK_FAILURE(outcome, 1, "the token begins as a JWT does, but is none");
+    CHECK(says(outcome, "try again"));
+  }
+}
+
 TEST_CASE("token: one that has expired, or is not valid yet, is refused") {
   const std::string expired = new_token(-60);
   CHECK_REFUSAL(of_token(expired), 1, "the token has expired: it ended at 2");

@@ -69,8 +69,9 @@ TEST_CASE("--audience: a refusal names both audiences, the file that was read, a
 }
 
 TEST_CASE("--audience: a token that is no JWT matches no audience") {
-  for (const std::string token : {"opaque", "a.b.c", "eyJ.eyJ", "eyJh.eyJh.eyJh.eyJh.eyJh", "..",
-                                  "bm90IGpzb24.bm90IGpzb24.c2ln"}) {
+  for (const std::string token : {"opaque", "a.b.c", "..", "bm90IGpzb24.bm90IGpzb24.c2ln",
+                                  // a JWE
+                                  "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..aXY.dGV4dA.dGFn"}) {
     CAPTURE(token);
     const TokenFile file(token);
     CHECK_REFUSAL(file.run({"--audience=a"}), 1, "JWT");

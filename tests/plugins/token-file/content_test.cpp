@@ -43,6 +43,17 @@ TEST_CASE("content: white space around the token is removed, and no other byte c
   }
 }
 
+TEST_CASE("content: a JWT that was read half written is refused, and the whole one is given") {
+  const TokenFile whole;
+  for (const std::size_t part : {3UL, 20UL, whole.token().rfind('.') - 1}) {
+    CAPTURE(part);
+    const TokenFile cut(whole.token().substr(0, part));
+    CHECK_FAILURE(cut.run(), 1, "the token begins as a JWT does, but is none");
+    CHECK(says(cut.run(), "try again"));
+  }
+  CHECK_SUCCESS(whole.run());
+}
+
 TEST_CASE("content: text that is not one header-safe word is refused, and not shown") {
   const Sandbox sandbox;
   remember_secret("S3cretCanaryWord");
