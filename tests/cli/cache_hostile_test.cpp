@@ -2,9 +2,9 @@
 // execcred cache with unsafe directories, and with invalid files in its directory.
 #include "filled_cache.hpp"
 #include "plugin_under_test.hpp"
+#include "rights.hpp"
 #include "unit/temp_dir.hpp"
 
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -118,24 +118,17 @@ TEST_CASE("cache clear: symbolic links are removed, their targets are not") {
 }
 
 TEST_CASE("cache clear: the number of entries that cannot be removed is reported") {
-  if (!execcred::test::is_root_or_counted("a read-only file system")) return;
   const FilledCache cache;
   cache.add_credential("https://a.example.com", now() - 1s, now() + 1h);
-  Command command{.arguments = {kCli, "cache", "clear", "--cache-dir=" + cache.path()}};
-  command.before_exec = [path = cache.path()] {
-    const bool is_read_only =
-        unshare(CLONE_NEWNS) == 0 && mount("", "/", "", MS_REC | MS_PRIVATE, "") == 0 &&
-        mount(path.c_str(), path.c_str(), "", MS_BIND, "") == 0 &&
-        mount("", path.c_str(), "", MS_BIND | MS_REMOUNT | MS_RDONLY, "") == 0;
-    if (!is_read_only) _exit(125);
-  };
-  const Outcome outcome = run(command);
-  if (outcome.exit_code == 125) {
-    MESSAGE("skipped: no mount namespace of its own is allowed here");
-    return;
-  }
-  CHECK_FAILURE(outcome, 3, "1 entry of the cache");
-  CHECK(says(outcome, "1 entry of the cache '" + cache.path() + "' could not be removed"));
+  const std::optional<Outcome> outcome = run_if_allowed(
+      {.arguments = {kCli, "cache", "clear", "--cache-dir=" + cache.path()}}, "mounts of its own",
+      [path = cache.path()] {
+        return make_mounts_private() && mount(path.c_str(), path.c_str(), "", MS_BIND, "") == 0 &&
+               mount("", path.c_str(), "", MS_BIND | MS_REMOUNT | MS_RDONLY, "") == 0;
+      });
+  if (!outcome) return;
+  CHECK_FAILURE(*outcome, 3, "1 entry of the cache");
+  CHECK(says(*outcome, "1 entry of the cache '" + cache.path() + "' could not be removed"));
   CHECK(count_files(cache.path(), ".credential") == 1);
 }
 

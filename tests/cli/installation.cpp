@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "installation.hpp"
+#include "rights.hpp"
 #include "test_paths.hpp"
 
 #include <fcntl.h>
@@ -9,29 +10,30 @@
 
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace blackbox {
 namespace {
 
 namespace fs = std::filesystem;
 
-void write_whole(const char* path, const std::string& text) {
+bool write_whole(const char* path, const std::string& text) {
   const int file = open(path, O_WRONLY | O_CLOEXEC);
-  if (file < 0) return;
-  if (write(file, text.data(), text.size()) < 0) _exit(kNoMount);
+  if (file < 0) return true;
+  const bool is_written = write(file, text.data(), text.size()) >= 0;
   close(file);
+  return is_written;
 }
 
 // Users other than root may mount in a user namespace, if that is not forbidden.
-bool enter_namespace() {
-  if (geteuid() == 0) return unshare(CLONE_NEWNS) == 0;
+bool become_root() {
+  if (geteuid() == 0) return true;
   const std::string user = std::to_string(geteuid());
   const std::string group = std::to_string(getegid());
-  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
-  write_whole("/proc/self/setgroups", "deny");
-  write_whole("/proc/self/uid_map", "0 " + user + " 1");
-  write_whole("/proc/self/gid_map", "0 " + group + " 1");
-  return true;
+  if (unshare(CLONE_NEWUSER) != 0) return false;
+  return write_whole("/proc/self/setgroups", "deny") &&
+         write_whole("/proc/self/uid_map", "0 " + user + " 1") &&
+         write_whole("/proc/self/gid_map", "0 " + group + " 1");
 }
 
 }  // namespace
@@ -85,11 +87,12 @@ struct stat status_of(const std::string& path) {
   return status;
 }
 
-void hide_behind_tmpfs(const std::string& path, const char* options, unsigned long flags) {
-  const bool is_done = enter_namespace() &&
-                       mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-                       mount("tmpfs", path.c_str(), "tmpfs", flags, options) == 0;
-  if (!is_done) _exit(kNoMount);
+std::optional<Outcome> run_behind_tmpfs(Command command, const std::string& path,
+                                        const char* options, unsigned long flags) {
+  return run_if_allowed(std::move(command), "mounts of its own", [path, options, flags] {
+    return become_root() && make_mounts_private() &&
+           mount("tmpfs", path.c_str(), "tmpfs", flags, options) == 0;
+  });
 }
 
 }  // namespace blackbox

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,9 +54,9 @@ inline bool has_text(const Outcome& outcome, std::string_view text) {
 // Without following a symbolic link.
 struct stat status_of(const std::string& path);
 
-// Runs in a child before exec. Enters a new mount namespace, and mounts a tmpfs that hides the
-// content of `path`. Ends the child with kNoMount if that is not permitted.
-inline constexpr int kNoMount = 125;
-void hide_behind_tmpfs(const std::string& path, const char* options, unsigned long flags = 0);
+// Runs the command with mounts of its own, and with a tmpfs that hides the content of `path`.
+// nullopt if that is not permitted; the test is then reported as skipped.
+std::optional<Outcome> run_behind_tmpfs(Command command, const std::string& path,
+                                        const char* options, unsigned long flags = 0);
 
 }  // namespace blackbox

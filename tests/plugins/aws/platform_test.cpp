@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credentials of the platform: those of an instance and those of a container.
 #include "platform.hpp"
-#include "another_host.hpp"
+#include "rights.hpp"
 
 #include <doctest/doctest.h>
 

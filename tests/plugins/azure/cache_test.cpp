@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entra's tokens in the credential cache: one call serves many runs, but only one identity.
-#include "another_host.hpp"
 #include "cloud.hpp"
+#include "rights.hpp"
 #include "test_paths.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of Google's tokens are cached, and for which identity.
-#include "another_host.hpp"
 #include "google.hpp"
+#include "rights.hpp"
 
 #include <doctest/doctest.h>
 

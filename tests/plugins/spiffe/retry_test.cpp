@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Temporary failures are retried, with growing pauses, until the deadline.
 #include "peer.hpp"
+#include "rights.hpp"
 #include "test_paths.hpp"
 
 #include <doctest/doctest.h>
@@ -65,15 +66,10 @@ TEST_CASE("cache: processes of one user in two containers do not share a subject
       .environment = {}};
   for (int run = 0; run < 2; ++run) CHECK_SUCCESS(blackbox::run(command));
   CHECK(peer.server.connections() == 1);
-  command.before_exec = [] {
-    if (unshare(CLONE_NEWNS) != 0) _exit(77);
-  };
-  const Outcome outcome = blackbox::run(command);
-  if (outcome.exit_code == 77) {
-    MESSAGE("skipped: this user has no namespaces");
-    return;
-  }
-  CHECK_SUCCESS(outcome);
+  const std::optional<Outcome> outcome = blackbox::run_if_allowed(
+      command, "a mount namespace of its own", [] { return unshare(CLONE_NEWNS) == 0; });
+  if (!outcome) return;
+  CHECK_SUCCESS(*outcome);
   CHECK(peer.server.connections() == 2);
 }
 

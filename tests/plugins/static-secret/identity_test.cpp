@@ -111,10 +111,7 @@ TEST_CASE("own namespace: POD_NAMESPACE has the place of the Pod's file, and ove
   const Outcome outcome = blackbox::run(
       plugin_of(kReader, {"KUBECONFIG=" + path, "POD_NAMESPACE=a/../b", variable_of_cluster()}));
   CHECK_REFUSAL(outcome, 2, "this side's own namespace 'a/../b' is no namespace's name");
-  if (!can_be_pod()) {
-    MESSAGE("skipped: only root mounts a service account's files");
-    return;
-  }
+  if (!can_be_pod()) return;
   const auto run_there = [&](Texts arguments, Texts variables) {
     const Texts of_pod = hub.pod_variables();
     variables.insert(variables.end(), of_pod.begin(), of_pod.end());
@@ -130,10 +127,7 @@ TEST_CASE("own namespace: POD_NAMESPACE has the place of the Pod's file, and ove
 }
 
 TEST_CASE("own namespace, in a Pod: the context's precedes the Pod's, except for cp-creds") {
-  if (!can_be_pod()) {
-    MESSAGE("skipped: only root mounts a service account's files");
-    return;
-  }
+  if (!can_be_pod()) return;
   const Namespaces hub;
   const std::string path = hub.write_kubeconfig("from-context");
   const auto run = [&](Texts arguments, const std::string& variable) {
@@ -152,10 +146,7 @@ TEST_CASE("own namespace, in a Pod: the context's precedes the Pod's, except for
 }
 
 TEST_CASE("in a Pod: a file with the token of its own service account is refused") {
-  if (!can_be_pod()) {
-    MESSAGE("skipped: only root mounts a service account's files");
-    return;
-  }
+  if (!can_be_pod()) return;
   const Namespaces hub;
   const blackbox::Sandbox sandbox;
   sandbox.write("token", hub.plugin.hub.token(), 0600);
@@ -178,10 +169,7 @@ TEST_CASE("in a Pod: a file with the token of its own service account is refused
 }
 
 TEST_CASE("in a Pod: Istio's certificate is found where its agent mounts it") {
-  if (!can_be_pod()) {
-    MESSAGE("skipped: only root mounts a service account's files");
-    return;
-  }
+  if (!can_be_pod()) return;
   const Pair pair = make_pair();
   const Texts arguments = {"--convention=mounted-certificate"};
   const Outcome outcome = run_in_pod(
@@ -192,10 +180,7 @@ TEST_CASE("in a Pod: Istio's certificate is found where its agent mounts it") {
 }
 
 TEST_CASE("in a Pod without a token: the hint names automountServiceAccountToken") {
-  if (!can_be_pod()) {
-    MESSAGE("skipped: only root mounts a service account's files");
-    return;
-  }
+  if (!can_be_pod()) return;
   const Namespaces hub;
   ServiceAccount account = hub.account();
   account.token.clear();

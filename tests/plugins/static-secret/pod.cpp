@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pod.hpp"
 
+#include "rights.hpp"
+
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,8 +29,7 @@ void write(const std::string& path, const std::string& content) {
 }
 
 void mount_files(const ServiceAccount& account) {
-  must(unshare(CLONE_NEWNS) == 0);
-  must(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0);
+  must(blackbox::make_mounts_private());
   must(mount("tmpfs", "/run", "tmpfs", 0, "mode=755") == 0);
   for (const std::string& folder :
        {std::string("/run/secrets"), std::string("/run/secrets/kubernetes.io"), kAccount,
@@ -46,10 +46,13 @@ void mount_files(const ServiceAccount& account) {
 }  // namespace
 
 bool can_be_pod() {
-  if (geteuid() != 0 || std::filesystem::read_symlink("/var/run") != "/run") return false;
-  blackbox::Command command{.arguments = {"/bin/true"}};
-  command.before_exec = [] { mount_files({}); };
-  return blackbox::run(command).exit_code == 0;
+  const auto outcome =
+      blackbox::run_if_allowed({.arguments = {"/bin/true"}}, "a Pod's mounts below /run", [] {
+        if (std::filesystem::read_symlink("/var/run") != "/run") return false;
+        mount_files({});
+        return true;
+      });
+  return outcome && outcome->exit_code == 0;
 }
 
 Outcome run_in_pod(blackbox::Command command, const ServiceAccount& account) {

@@ -17,7 +17,7 @@ struct ServiceAccount {
   std::string workload_key = {};
 };
 
-// Whether this user may mount; if not, tests report what they skip.
+// Whether run_in_pod() is permitted; if not, the test is reported as skipped.
 bool can_be_pod();
 
 // Runs it in a new mount namespace, in which /run contains only these files.
