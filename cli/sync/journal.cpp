@@ -25,8 +25,12 @@ bool is_word(std::string_view text) {
   return is_visible_ascii(text) && text.find('"') == std::string_view::npos;
 }
 
+std::string now() {
+  return format_rfc3339(std::chrono::floor<std::chrono::seconds>(SystemClock().now()));
+}
+
 std::string text_line(Level level, std::string_view message, const std::vector<Field>& fields) {
-  std::string line = "execcred: ";
+  std::string line = now() + " execcred: ";
   if (level != Level::info) line += std::string(name_of(level)) + ": ";
   line += shown_text(message, {}, kMaxValue);
   for (const Field& field : fields) {
@@ -43,9 +47,8 @@ std::string text_line(Level level, std::string_view message, const std::vector<F
 }
 
 std::string json_line(Level level, std::string_view message, const std::vector<Field>& fields) {
-  const auto now = std::chrono::floor<std::chrono::seconds>(SystemClock().now());
   json::Value object((json::Object()));
-  object.add("time", json::Value(format_rfc3339(now)));
+  object.add("time", json::Value(now()));
   object.add("level", json::Value(name_of(level)));
   object.add("message", json::Value(shown_text(message, {}, kMaxValue)));
   for (const Field& field : fields) {

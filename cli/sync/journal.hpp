@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of execcred sync on standard error, one line for each event: text for people, or a JSON
-// object.
+// The log of execcred sync on standard error, one line for each event, with its time: text for
+// people, or a JSON object.
 #pragma once
 
 #include <execcred/base/error.hpp>

@@ -771,7 +771,9 @@ Status Reconciler::lead() {
 void Reconciler::report_lease(bool is_leading) {
   if (parts_.lease == nullptr) return;
   const LeaseView view = parts_.lease->view();
-  const std::string holder = is_leading ? "" : view.holder;
+  // This process may be the holder already, or the last one that was.
+  const bool is_other = !is_leading && view.holder != parts_.lease->identity();
+  const std::string holder = is_other ? view.holder : "";
   if (is_leading != was_leading_ || holder != lease_holder_) {
     parts_.journal.write(Level::info,
                          is_leading ? "this process holds the Lease" : "waiting for the Lease",

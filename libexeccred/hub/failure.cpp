@@ -64,11 +64,12 @@ std::string with_reason(int status) {
 
 // The RBAC rule that would allow the refused request.
 std::string missing_rule(const HubResource& resource, std::string_view verb) {
-  std::string rule = "it needs a Role with verbs [" + std::string(verb) + "] on resources [" +
-                     full_name(resource) + "]";
+  const bool is_everywhere = resource.name_space.empty();
+  std::string rule = is_everywhere ? "it needs verbs [" : "it needs a Role with verbs [";
+  rule += std::string(verb) + "] on resources [" + full_name(resource) + "]";
   if (!resource.group.empty()) rule += " of apiGroups [" + resource.group + "]";
   if (!resource.name.empty()) rule += ", resourceNames [" + resource.name + "]";
-  if (resource.name_space.empty()) return rule + " in a ClusterRole, bound for all namespaces";
+  if (is_everywhere) return rule + " in a ClusterRole, bound for all namespaces";
   return rule + ", bound in namespace " + in_quotes(resource.name_space);
 }
 

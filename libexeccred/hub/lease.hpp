@@ -70,6 +70,7 @@ class Lease {
   // renew deadline after this time.
   std::chrono::steady_clock::time_point held_until() const;
 
+  const std::string& identity() const { return settings_.identity; }
   LeaseView view() const;
   // Returns as soon as there is a generation after `seen`, and at the deadline at the latest.
   LeaseView wait_for_change(std::uint64_t seen,
