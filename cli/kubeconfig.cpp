@@ -11,25 +11,32 @@
 namespace execcred::cli {
 namespace {
 
-// Finds ClusterProfiles that are one cluster: they have the same label inventory-member-id.
+// Finds ClusterProfiles that are one cluster: they have the same inventory-member-id.
 class Members {
  public:
   // Adds a warning if the cluster is in the kubeconfig already.
   void add(const ClusterProfile& profile, std::vector<Error>& warnings) {
     if (profile.inventory_member_id.empty()) return;
-    const auto [first, is_new] = first_.emplace(profile.inventory_member_id, profile.full_name());
-    if (is_new || first->second == profile.full_name()) return;
+    const First own{profile.full_name(), profile.has_member_label};
+    const auto [found, is_new] = first_.emplace(profile.inventory_member_id, own);
+    const First& first = found->second;
+    if (is_new || first.name == own.name) return;
+    const bool are_labels = first.has_label && own.has_label;
     warnings.push_back({.kind = Error::Kind::configuration,
-                        .message = "ClusterProfiles " + in_quotes(first->second) + " and " +
-                                   in_quotes(profile.full_name()) +
-                                   " are one cluster: both have the label " +
+                        .message = "ClusterProfiles " + in_quotes(first.name) + " and " +
+                                   in_quotes(own.name) + " are one cluster: both have the " +
+                                   (are_labels ? "label " : "label or property ") +
                                    std::string(kInventoryMemberLabel) + "=" +
                                    printable(profile.inventory_member_id),
                         .hint = "remove one of them, or choose with --selector"});
   }
 
  private:
-  std::map<std::string, std::string> first_;  // by the label's value
+  struct First {
+    std::string name;
+    bool has_label = false;
+  };
+  std::map<std::string, First> first_;  // by the ID
 };
 
 }  // namespace

@@ -83,27 +83,47 @@ void check_unique(const Scope& scope, const std::string& full_name) {
               "keep one; commands refuse to choose");
 }
 
-// Warns of two ClusterProfiles of one cluster. Each of them is valid, but a client that uses both
-// has the cluster twice.
-void check_member(const Scope& scope, const ObjectReader& document, const std::string& full_name) {
-  const json::Value* metadata = document.find("metadata");
-  const json::Value* labels = metadata == nullptr ? nullptr : metadata->find("labels");
-  const json::Value* label = labels == nullptr ? nullptr : labels->find(kInventoryMemberLabel);
-  if (label == nullptr) return;
-  const std::string path = join_path("metadata.labels", step(kInventoryMemberLabel));
-  if (label->string() == nullptr || !is_label_value(*label->string()) || label->string()->empty()) {
-    scope.error(path, "is no value of this label",
-                "write 1 to 63 letters, digits, '-', '_' and '.', the same for one cluster alone");
-    return;
-  }
-  if (full_name.empty()) return;
-  const std::string& id = *label->string();
+// Warns of two ClusterProfiles of one cluster, and returns whether this is the second one. Each of
+// them is valid, but a client that uses both has the cluster twice.
+bool is_second_member(const Scope& scope, const std::string& path, const std::string& id,
+                      const std::string& full_name) {
+  if (full_name.empty()) return false;
   const auto [first, is_new] = scope.run().members.emplace(scope.group() + '\n' + id, full_name);
-  if (is_new || first->second == full_name) return;
+  if (is_new || first->second == full_name) return false;
   scope.warning(path,
                 "is " + in_quotes(id) + ", as that of " + in_quotes(first->second) +
                     ": the two ClusterProfiles are one cluster",
                 "keep one of them, or choose one with a label: -l");
+  return true;
+}
+
+// The ID of a cluster is a label, a property or both. Properties of other types are reported
+// elsewhere.
+void check_member(const Scope& scope, const ObjectReader& document, const std::string& full_name) {
+  const json::Value* metadata = document.find("metadata");
+  const json::Value* labels = metadata == nullptr ? nullptr : metadata->find("labels");
+  const json::Value* label = labels == nullptr ? nullptr : labels->find(kInventoryMemberLabel);
+  if (label != nullptr) {
+    const std::string path = join_path("metadata.labels", step(kInventoryMemberLabel));
+    const std::string* const id = label->string();
+    if (id == nullptr || !is_label_value(*id) || id->empty()) {
+      scope.error(
+          path, "is no value of this label",
+          "write 1 to 63 letters, digits, '-', '_' and '.', the same for one cluster alone");
+    } else if (is_second_member(scope, path, *id, full_name)) {
+      return;
+    }
+  }
+  const json::Value* const status = document.find("status");
+  const json::Value* const properties = status == nullptr ? nullptr : status->find("properties");
+  if (properties == nullptr || properties->array() == nullptr) return;
+  for (std::size_t i = 0; i < properties->array()->size(); ++i) {
+    const json::Value& property = (*properties->array())[i];
+    if (json::text_or_empty(property, "name") != kInventoryMemberLabel) continue;
+    const std::string id = json::text_or_empty(property, "value");
+    const std::string path = "status.properties" + step(i) + ".value";
+    if (!id.empty() && is_second_member(scope, path, id, full_name)) return;
+  }
 }
 
 void check_length(const Scope& scope, const ObjectReader& object, std::string_view field,

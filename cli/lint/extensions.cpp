@@ -14,7 +14,7 @@ namespace {
 using json::ObjectReader;
 using json::Value;
 
-// The names of KEP-5339 and those of its first releases have the same ends.
+// The names of KEP-4322 and those of its first releases have the same ends.
 constexpr std::string_view kArguments = "/exec/additional-args";
 constexpr std::string_view kVariables = "/exec/additional-envs";
 
@@ -25,32 +25,32 @@ constexpr std::string_view kInstead =
     "move the settings to the extension client.authentication.k8s.io/exec, which every plugin "
     "reads, and let the mapping allow them (an audience with --allow-audience)";
 
-// In KEP-5339 both extensions are an array, and the CRD stores only objects. The library that
-// belongs to the KEP (sigs.k8s.io/cluster-inventory-api 0.1.2) decodes the arguments as an array,
-// and the variables as an object, which the KEP does not define.
-struct Unstored {
-  std::string_view array;
-  std::string_view object;
-};
-constexpr Unstored kArgumentsUpstream = {
-    .array = "is an array, which upstream's library decodes and the CRD does not store",
-    .object = "is an object, which the CRD stores and upstream's library does not decode"};
-constexpr Unstored kVariablesUpstream = {
-    .array = "is an array, as KEP-5339 has it, which the CRD does not store",
-    .object = "is an object, which the CRD stores, and not the array of KEP-5339"};
-
-void report_unstored(const Scope& scope, const Value& value, const std::string& path,
-                     const Unstored& upstream) {
+// In KEP-4322, and in the library that belongs to it (sigs.k8s.io/cluster-inventory-api), the
+// arguments are an array and the variables an object of strings. The CRD stores objects alone.
+void check_form_of_arguments(const Scope& scope, const Value& value, const std::string& path) {
   if (value.array() == nullptr && value.object() == nullptr) return;
-  const std::string_view form = value.array() != nullptr ? upstream.array : upstream.object;
-  scope.warning(path, std::string(form) + ": no stored form works upstream", kInstead);
+  scope.warning(path,
+                std::string(value.array() != nullptr
+                                ? "is an array, which upstream's library decodes and the CRD does "
+                                  "not store"
+                                : "is an object, which the CRD stores and upstream's library does "
+                                  "not decode") +
+                    ": no stored form works upstream",
+                kInstead);
+}
+
+void check_form_of_variables(const Scope& scope, const Value& value, const std::string& path) {
+  if (value.array() == nullptr) return;
+  scope.warning(path,
+                "is an array, which upstream's library does not decode and the CRD does not store",
+                R"(write an object of names and values: {"NAME": "value"})");
 }
 
 void check_arguments(const Scope& scope, const Value& value, const std::string& path,
                      ClusterOf owner) {
   const Value* list = &value;
   std::string list_path = path;
-  if (owner == ClusterOf::cluster_profile) report_unstored(scope, value, path, kArgumentsUpstream);
+  if (owner == ClusterOf::cluster_profile) check_form_of_arguments(scope, value, path);
   if (value.object() != nullptr) {
     list = value.find("args");
     list_path = path + ".args";
@@ -79,7 +79,7 @@ void check_variable(const Scope& scope, const std::string& name, const Value* va
 
 void check_variables(const Scope& scope, const Value& value, const std::string& path,
                      ClusterOf owner) {
-  if (owner == ClusterOf::cluster_profile) report_unstored(scope, value, path, kVariablesUpstream);
+  if (owner == ClusterOf::cluster_profile) check_form_of_variables(scope, value, path);
   if (value.object() != nullptr) {
     for (const json::Member& member : *value.object()) {
       check_variable(scope, member.name, &member.value, join_path(path, step(member.name)));

@@ -98,8 +98,8 @@ struct Run {
   std::map<std::string, std::size_t> text_sizes = {};
   // From the group and "namespace/name" of a ClusterProfile to its place.
   std::map<std::string, std::string> places_of_profiles = {};
-  // From the group and the value of the label inventory-member-id to the first ClusterProfile that
-  // has it.
+  // From the group and the inventory-member-id, a label or a property, to the first ClusterProfile
+  // that has it.
   std::map<std::string, std::string> members = {};
   std::size_t passed_over = 0;  // documents of other kinds
   std::size_t unread = 0;       // files that cannot be read

@@ -12,6 +12,7 @@
 #include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace execcred::lint {
@@ -153,6 +154,41 @@ void check_arrival(Run& run, const ProfileInput& input,
   }
 }
 
+// Reports arguments that reach a ClusterProfile with other arguments or with none: upstream's
+// library appends them to the list of the mapping's entry, which all clusters share.
+void check_shared_arguments(Run& run) {
+  using Provider = std::pair<std::string, std::string>;  // the group, and the name
+  std::map<Provider, std::vector<const ProfileInput*>> given;
+  for (const ProfileInput& input : run.inputs) {
+    if (!input.arguments.empty()) given[{input.group, input.provider}].push_back(&input);
+  }
+  std::map<Provider, std::size_t> profiles;
+  for (const ProfileProviders& profile : run.providers) {
+    for (const std::string& name : profile.names) ++profiles[{profile.group, name}];
+  }
+  for (const auto& [provider, inputs] : given) {
+    const std::vector<const MappedPlugin*> plugins =
+        plugins_for(run, provider.first, provider.second);
+    const auto appending = std::find_if(plugins.begin(), plugins.end(),
+                                        [](const MappedPlugin* plugin) { return plugin->appends; });
+    if (appending == plugins.end()) continue;
+    const ProfileInput& first = *inputs.front();
+    const bool has_others = profiles[provider] > inputs.size();
+    for (const ProfileInput* const input : inputs) {
+      const bool is_shared = input == &first ? has_others : input->arguments != first.arguments;
+      if (!is_shared) continue;
+      Scope(run, input->file, input->group)
+          .as(rule::kPolicy)
+          .error(input->arguments_path,
+                 "reach ClusterProfiles of the provider " + in_quotes(provider.second) +
+                     " with other arguments too: upstream's library appends them to the one list "
+                     "that all share",
+                 "set profileSourcedCLIArgsPolicy to Ignore in " + (*appending)->place +
+                     ", and move the settings to the extension client.authentication.k8s.io/exec");
+    }
+  }
+}
+
 }  // namespace
 
 void note_input(const Scope& scope, const std::string& provider,
@@ -201,6 +237,7 @@ ExecConfig exec_for(const MappedPlugin& plugin, const ProfileInput& input) {
 }
 
 void check_inputs(Run& run) {
+  check_shared_arguments(run);
   for (const ProfileInput& input : run.inputs) {
     const std::vector<const MappedPlugin*> plugins = plugins_for(run, input.group, input.provider);
     check_arrival(run, input, plugins);

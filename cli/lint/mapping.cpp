@@ -13,12 +13,23 @@ namespace {
 
 using json::ObjectReader;
 
+constexpr std::string_view kNoArguments =
+    "set it to Ignore; ClusterProfiles can name settings in the extension "
+    "client.authentication.k8s.io/exec";
+
 // Checks both policies, because check_policies() stops at the first problem.
 void check_policies_of(const Scope& scope, const MappedProvider& provider) {
   MappedProvider arguments = provider;
   arguments.variables_policy = VariablesPolicy::ignore;
   const Status safe_arguments = check_policies(arguments);
-  if (!safe_arguments) scope.add(Severity::error, safe_arguments.error(), provider.path);
+  if (!safe_arguments) {
+    scope.add(Severity::error, safe_arguments.error(), provider.path);
+  } else if (provider.arguments_policy == ArgumentsPolicy::append) {
+    scope.warning(provider.path + ".profileSourcedCLIArgsPolicy",
+                  "gives the arguments of one ClusterProfile to others too: upstream's library "
+                  "appends them to the one list that all clusters of the provider share",
+                  kNoArguments);
+  }
   MappedProvider variables = provider;
   variables.arguments_policy = ArgumentsPolicy::ignore;
   const Status safe_variables = check_policies(variables);

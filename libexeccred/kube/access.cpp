@@ -21,7 +21,7 @@ namespace {
 using json::ObjectReader;
 using json::Value;
 
-// The names in KEP-5339, and those in its first releases.
+// The names in KEP-4322, and those in its first releases.
 constexpr std::array<std::string_view, 2> kArgumentsExtensions = {
     "clusterprofiles.multicluster.x-k8s.io/exec/additional-args",
     "multicluster.x-k8s.io/clusterprofiles/auth/exec/additional-args"};

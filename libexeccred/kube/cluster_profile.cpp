@@ -55,8 +55,10 @@ Status read_version(const ObjectReader& document, ClusterProfile& profile) {
 Status read_metadata(const ObjectReader& document, ClusterProfile& profile) {
   const ObjectReader metadata = TRY(document.required_object("metadata"));
   const Value* labels = metadata.find("labels");
-  if (labels != nullptr)
+  if (labels != nullptr) {
     profile.inventory_member_id = json::text_or_empty(labels->find(kInventoryMemberLabel));
+    profile.has_member_label = !profile.inventory_member_id.empty();
+  }
   profile.name = TRY(metadata.required_string("name"));
   if (!is_dns1123_subdomain(profile.name)) {
     return json::field_error("metadata.name",
@@ -100,11 +102,22 @@ Status read_cluster_id(const ObjectReader& status, ClusterProfile& profile) {
   return {};
 }
 
+void read_member_property(const ObjectReader& status, ClusterProfile& profile) {
+  const Value* const properties = status.find("properties");
+  if (profile.has_member_label || properties == nullptr || properties->array() == nullptr) return;
+  for (const Value& property : *properties->array()) {
+    if (json::text_or_empty(property, "name") != kInventoryMemberLabel) continue;
+    profile.inventory_member_id = json::text_or_empty(property, "value");
+    return;
+  }
+}
+
 Status read_status(const ObjectReader& document, ClusterProfile& profile) {
   const std::optional<ObjectReader> status = TRY(document.optional_object("status"));
   if (!status) return {};
   TRY(read_health(*status, profile));
   TRY(read_cluster_id(*status, profile));
+  read_member_property(*status, profile);
   profile.access_providers = TRY(read_providers(*status, "accessProviders"));
   if (profile.version != ProfileVersion::v1alpha1) {
     const Value* dropped = status->find("credentialProviders");

@@ -25,8 +25,8 @@ namespace execcred {
 inline constexpr std::size_t kMaxInventory = 64 * 1024 * 1024;
 
 inline constexpr std::string_view kProfileGroup = "multicluster.x-k8s.io";
-// The label that identifies a cluster: ClusterProfiles of one hub with the same value are the same
-// cluster.
+// The label, or property, that identifies a cluster: ClusterProfiles of one hub with the same value
+// are the same cluster.
 inline constexpr std::string_view kInventoryMemberLabel =
     "multicluster.x-k8s.io/inventory-member-id";
 
@@ -67,7 +67,9 @@ struct ClusterProfile {
   std::string_view unhealthy_condition;
   // The property cluster.clusterset.k8s.io (KEP-2149): the cluster's ID. Not a credential.
   std::string cluster_id;
-  std::string inventory_member_id;  // of kInventoryMemberLabel; empty without it
+  // The label kInventoryMemberLabel, or else the property of this name; empty without both.
+  std::string inventory_member_id;
+  bool has_member_label = false;
   // Whether its status has credentialProviders, a field that its version does not have. They are
   // ignored.
   bool has_dropped_providers = false;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kAppend = R"(,"profileSourcedCLIArgsPolicy":"Append")";
 
-// Both spellings of the extensions' names: KEP-5339's and that of its first releases.
+// Both spellings of the extensions' names: KEP-4322's and that of its first releases.
 const Texts& argument_names() {
   static const Texts names = {std::string(kArgumentsExtension),
                               "multicluster.x-k8s.io/clusterprofiles/auth/exec/additional-args"};

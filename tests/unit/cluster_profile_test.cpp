@@ -248,7 +248,7 @@ TEST_CASE("resolve_access: in v1alpha2 server and proxy-url are URLs with a host
   }
 }
 
-TEST_CASE("parse_cluster_profile: reads the label inventory-member-id") {
+TEST_CASE("parse_cluster_profile: reads inventory-member-id, a label or a property") {
   const auto id_of = [](const std::string& labels) {
     const auto profiles = parse_cluster_profiles(
         R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile",)"
@@ -260,6 +260,16 @@ TEST_CASE("parse_cluster_profile: reads the label inventory-member-id") {
   CHECK(id_of(R"({"other":"spoke-7"})").empty());
   CHECK(id_of("null").empty());
   CHECK(id_of(R"({"multicluster.x-k8s.io/inventory-member-id":7})").empty());
+  // The label precedes a property of this name.
+  const auto with_property = [&id_of](const std::string& labels, const std::string& value) {
+    return id_of(labels +
+                 R"(},"status":{"properties":[{"name":"x","value":"y"},{"name":)"
+                 R"("multicluster.x-k8s.io/inventory-member-id","value":)" +
+                 value + "}]");
+  };
+  CHECK(with_property("{}", R"("spoke-7")") == "spoke-7");
+  CHECK(with_property(R"({"multicluster.x-k8s.io/inventory-member-id":"a"})", R"("b")") == "a");
+  CHECK(with_property("{}", "7").empty());
 }
 
 TEST_CASE("parse_cluster_profile: status and providers may be missing, null or empty") {

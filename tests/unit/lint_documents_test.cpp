@@ -136,6 +136,30 @@ TEST_CASE("lint: two ClusterProfiles with one inventory-member-id are reported a
   }
 }
 
+TEST_CASE("lint: an inventory-member-id may be a label or a property of a ClusterProfile") {
+  const std::string key = "multicluster.x-k8s.io/inventory-member-id";
+  const auto member = [&key](const std::string& name, const std::string& label,
+                             const std::string& property) {
+    std::string metadata = "name: " + name + ", namespace: fleet";
+    if (!label.empty()) metadata += ", labels: {" + key + ": " + label + "}";
+    std::string status = "  accessProviders: [{name: a, cluster: {server: 'https://h'}}]\n";
+    if (!property.empty()) {
+      status += "  properties: [{name: other, value: m1}, {name: " + key + ", value: " + property +
+                "}]\n";
+    }
+    return profile(status, metadata) + "\n---\n";
+  };
+  const std::string label = "document[1].metadata.labels[\"" + key + "\"]";
+  const std::string property = "document[1].status.properties[1].value";
+  const std::string told = "is 'm1', as that of 'fleet/a': the two ClusterProfiles are one cluster";
+  check_findings(member("a", "", "m1") + member("b", "", "m1"), {{property, told, kWarning}});
+  check_findings(member("a", "m1", "") + member("b", "", "m1"), {{property, told, kWarning}});
+  check_findings(member("a", "", "m1") + member("b", "m1", ""), {{label, told, kWarning}});
+  check_findings(member("a", "m1", "m1") + member("b", "m1", "m1"), {{label, told, kWarning}});
+  check_findings(member("a", "m1", "m1") + member("b", "m2", "m2"), {});
+  check_findings(member("a", "", "m1") + newer(member("b", "", "m2")), {});
+}
+
 TEST_CASE("lint: the list of providers") {
   check_findings(profile("  conditions: []\n"), {{"status.accessProviders", "is empty", kWarning}});
   check_findings(profile("  accessProviders: {a: b}\n"),
@@ -204,7 +228,7 @@ TEST_CASE("lint: cluster fields that upstream's Go library drops are reported") 
       {});
 }
 
-TEST_CASE("lint: no stored form of additional arguments or variables works upstream") {
+TEST_CASE("lint: the forms of additional arguments and variables that do not work upstream") {
   const std::string path = kAt + "extensions[0].extension";
   for (const std::string prefix :
        {"clusterprofiles.multicluster.x-k8s.io", "multicluster.x-k8s.io/clusterprofiles/auth"}) {
@@ -212,9 +236,7 @@ TEST_CASE("lint: no stored form of additional arguments or variables works upstr
     const std::string envs = prefix + "/exec/additional-envs";
     for (const auto& [name, value, why] : std::vector<std::array<std::string, 3>>{
              {args, "[x]", "is an array, which upstream's library decodes and the CRD does not"},
-             {args, "{args: [x]}", "is an object, which the CRD stores and upstream's library"},
-             {envs, "[{name: A, value: x}]", "is an array, as KEP-5339 has it, which the CRD"},
-             {envs, "{A: x}", "is an object, which the CRD stores, and not the array"}}) {
+             {args, "{args: [x]}", "is an object, which the CRD stores and upstream's library"}}) {
       check_findings(extension(name, value), {{path, why, kWarning}});
       check_findings(extension(name, value), {{path, ": no stored form works upstream", kWarning}});
       for (const lint::Finding& finding : test::lint_text(extension(name, value))) {
@@ -223,6 +245,12 @@ TEST_CASE("lint: no stored form of additional arguments or variables works upstr
         CHECK_FALSE(test::contains(finding.hint, "{\""));
       }
     }
+    check_findings(extension(envs, "{A: x, B: ''}"), {});
+    check_findings(extension(envs, "{}"), {});
+    check_findings(extension(envs, "[{name: A, value: x}]"),
+                   {{path, "does not decode and the CRD does not store", kWarning}});
+    check_findings(extension(envs, "[]"),
+                   {{path, "does not decode and the CRD does not store", kWarning}});
   }
 }
 
@@ -245,12 +273,11 @@ TEST_CASE("lint: extensions") {
   check_findings(extension(args, "x"), {{value, "must be an array"}});
   const std::string envs = "multicluster.x-k8s.io/clusterprofiles/auth/exec/additional-envs";
   check_findings(extension(envs, "[{name: A, value: b}, {name: 'A=B', value: 1}, 5]"),
-                 {{value, kUnstored, kWarning},
+                 {{value, "does not decode and the CRD does not store", kWarning},
                   {value + "[1]", "no name of a variable"},
                   {value + "[1]", "must be a string"},
                   {value + "[2]", "must be an object"}});
-  check_findings(extension(envs, "{A: 1}"),
-                 {{value, kUnstored, kWarning}, {value + ".A", "must be a string"}});
+  check_findings(extension(envs, "{A: 1}"), {{value + ".A", "must be a string"}});
   check_findings(
       cluster("server: 'https://h', extensions: [{name: a}, {name: a}, 5, {extension: {}}]"),
       {{kAt + "extensions[1].name", "like that of another"},

@@ -125,6 +125,47 @@ TEST_CASE("lint: appended arguments are checked if the mapping appends them") {
   CHECK(findings_of({mapping("token-file", args, "Append"), good}).size() == 1);
 }
 
+TEST_CASE("lint: arguments that upstream's library gives to other ClusterProfiles too") {
+  const std::string name = "clusterprofiles.multicluster.x-k8s.io/exec/additional-args";
+  const std::string args = R"("--token-file=/t","--from-profile")";
+  constexpr std::string_view kShared = "appends them to the one list that all share";
+  const auto named = [&name](const std::string& profile_name, const std::string& arguments) {
+    File file =
+        arguments.empty() ? profile("{}") : profile(R"({"args":[)" + arguments + "]}", name);
+    const std::string own = R"("name":"c"})";
+    file.text.replace(file.text.find(own), own.size(), R"("name":")" + profile_name + "\"}");
+    return file;
+  };
+  const auto shared = [&](const std::string& policy, const std::string& plugin,
+                          const std::vector<std::string>& arguments) {
+    std::vector<File> files = {mapping(plugin, args, policy)};
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      files.push_back(named("c" + std::to_string(i), arguments[i]));
+    }
+    std::size_t count = 0;
+    for (const lint::Finding& finding : findings_of(files)) {
+      if (!contains(finding.message, kShared)) continue;
+      CHECK(finding.severity == Severity::error);
+      CHECK(finding.path == kAt);
+      CHECK(contains(finding.hint, "in m.json"));
+      ++count;
+    }
+    return count;
+  };
+  const std::string one = R"("--audience=a")";
+  const std::string two = R"("--audience=b")";
+  for (const std::string plugin : {"token-file", "of-somebody-else"}) {
+    CAPTURE(plugin);
+    CHECK(shared("Append", plugin, {one, two}) == 1);
+    CHECK(shared("Append", plugin, {one, two, one, two}) == 2);
+    CHECK(shared("Append", plugin, {one, ""}) == 1);  // the second one gets what it does not name
+    CHECK(shared("Append", plugin, {one, one}) == 0);
+    CHECK(shared("Append", plugin, {one}) == 0);
+    CHECK(shared("Append", plugin, {"", ""}) == 0);
+    CHECK(shared("Ignore", plugin, {one, two}) == 0);
+  }
+}
+
 // A ClusterProfile that lists these providers.
 File profile_of(const std::vector<std::string>& names, const std::string& group = {}) {
   std::string providers;

@@ -38,7 +38,7 @@ TEST_CASE("lint: a valid mapping has no findings") {
       ours("execcred-token-file",
            R"("--token-file=/t/{server.host}/token","--allow-server","https://*.e.com:6443",)"
            R"("--timeout=5s","-audience","x","--from-profile")",
-           kTold, R"(,"profileSourcedCLIArgsPolicy":"Append")"),
+           kTold, R"(,"profileSourcedCLIArgsPolicy":"Ignore")"),
       {});
   check_findings(
       ours("execcred-token-file", R"("--token-file=/t/{server.host}/token")",
@@ -107,8 +107,13 @@ TEST_CASE("lint: policies that let a ClusterProfile choose a plugin's settings")
   check_findings(ours("execcred-token-file", token, limited, both),
                  {{"providers[0].profileSourcedCLIArgsPolicy", "any option of this plugin"},
                   {"providers[0].profileSourcedEnvVarsPolicy", "this plugin's environment"}});
+  const Expected shared = {"providers[0].profileSourcedCLIArgsPolicy",
+                           "the one list that all clusters of the provider share", kWarning};
   check_findings(other("", both),
-                 {{"providers[0].profileSourcedEnvVarsPolicy", "LD_PRELOAD", kWarning}});
+                 {shared, {"providers[0].profileSourcedEnvVarsPolicy", "LD_PRELOAD", kWarning}});
+  check_findings(ours("execcred-token-file", token + R"(,"--from-profile")", limited,
+                      R"(,"profileSourcedCLIArgsPolicy":"Append")"),
+                 {shared});
   check_findings(
       ours("execcred-token-file", token + R"(,"--from-profile","--audience=x")", limited),
       {{"providers[0].execConfig.args[1]", "not the last", kWarning}});

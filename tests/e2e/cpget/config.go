@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Extension names of the client authentication API and of KEP-5339.
+// Extension names of the client authentication API and of KEP-4322.
 const (
 	execConfigExtension     = "client.authentication.k8s.io/exec"
 	additionalArgsExtension = "clusterprofiles.multicluster.x-k8s.io/exec/additional-args"

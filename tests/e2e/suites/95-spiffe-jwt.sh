@@ -78,7 +78,7 @@ with_arguments() {
   run cpget -clusterprofile-provider-file mapping.json -clusterprofile profile.json
 }
 
-# The form of the arguments in KEP-5339.
+# The form of the arguments in KEP-4322.
 the_keps_arguments() {
   with_arguments "[\"-audience\", \"$AUDIENCE\"]"
   expect_success
