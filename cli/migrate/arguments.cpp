@@ -47,16 +47,15 @@ const Rule* find(std::span<const Rule> flags, Matches matches) {
 
 class Reader {
  public:
-  Reader(const std::vector<std::string>& arguments, std::span<const Rule> flags,
-         const Words& subcommand)
-      : arguments_(arguments), flags_(flags), subcommand_(subcommand) {}
+  Reader(const std::vector<std::string>& arguments, const Peer& peer)
+      : arguments_(arguments), peer_(peer) {}
 
   Arguments read() {
     for (; index_ < arguments_.size(); ++index_) {
       const std::string_view argument = arguments_[index_];
       if (argument.size() > 1 && argument.front() == '-') {
         take_flag(argument);
-      } else if (words_ < subcommand_.size() && argument == subcommand_[words_]) {
+      } else if (words_ < peer_.subcommand.size() && argument == peer_.subcommand[words_]) {
         ++words_;
       } else {
         read_.unread.push_back({"argument " + std::to_string(index_ + 1), "it is no flag"});
@@ -72,20 +71,27 @@ class Reader {
     const std::string_view name = argument.substr(dashes, equals - dashes);
     const Rule* rule = nullptr;
     if (dashes == 2 || name.size() > 1) {
-      rule = find(flags_, [name](const Rule& flag) { return is_same_name(flag.name, name); });
+      rule = find(peer_.flags, [name](const Rule& flag) { return is_same_name(flag.name, name); });
+    }
+    std::string_view why = "it is not known";
+    if (rule == nullptr && peer_.takes_abbreviations && dashes == 2) {
+      const auto starts = [name](const Rule& flag) { return flag.name.starts_with(name); };
+      const auto count = std::count_if(peer_.flags.begin(), peer_.flags.end(), starts);
+      if (count == 1) rule = find(peer_.flags, starts);
+      if (count > 1) why = "it is the start of several flags; write the whole flag";
     }
     if (rule != nullptr) return take_value(*rule, argument, equals, equals + 1);
     const char letter = argument[1];
     if (dashes == 1)
-      rule = find(flags_, [letter](const Rule& r) { return r.short_name == letter; });
+      rule = find(peer_.flags, [letter](const Rule& r) { return r.short_name == letter; });
     if (rule != nullptr) return take_value(*rule, argument, 2, equals == 2 ? 3 : 2);
     // Only the letter of -xVALUE may be shown.
     read_.unread.push_back(
-        {printable(argument.substr(0, dashes == 1 ? 2 : equals)), "it is not known"});
+        {printable(argument.substr(0, dashes == 1 ? 2 : equals)), std::string(why)});
     const bool has_value = equals < argument.size();
     const bool next_is_value = index_ + 1 < arguments_.size() &&
                                !arguments_[index_ + 1].starts_with('-') &&
-                               words_ == subcommand_.size();
+                               words_ == peer_.subcommand.size();
     if (!has_value && next_is_value) ++index_;
   }
 
@@ -108,8 +114,7 @@ class Reader {
   }
 
   const std::vector<std::string>& arguments_;
-  std::span<const Rule> flags_;
-  const Words& subcommand_;
+  const Peer& peer_;
   std::size_t index_ = 0;
   std::size_t words_ = 0;  // of the subcommand, passed so far
   Arguments read_;
@@ -117,9 +122,8 @@ class Reader {
 
 }  // namespace
 
-Arguments read_arguments(const std::vector<std::string>& arguments, std::span<const Rule> flags,
-                         const Words& subcommand) {
-  return Reader(arguments, flags, subcommand).read();
+Arguments read_arguments(const std::vector<std::string>& arguments, const Peer& peer) {
+  return Reader(arguments, peer).read();
 }
 
 }  // namespace execcred::migrate

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the arguments of a peer (a plugin of another project) by its table of flags, as the peer's
-// own parser would: --x=v, --x v, -x v, -xv, and Go's -long v.
+// own parser would: --x=v, --x v, -x v, -xv, Go's -long v, and argparse's abbreviations.
 #pragma once
 
 #include "rule.hpp"
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,8 +29,7 @@ struct Arguments {
   std::vector<Unread> unread = {};
 };
 
-// The words of `subcommand` are skipped.
-Arguments read_arguments(const std::vector<std::string>& arguments, std::span<const Rule> flags,
-                         const Words& subcommand);
+// The words of the peer's subcommand are skipped.
+Arguments read_arguments(const std::vector<std::string>& arguments, const Peer& peer);
 
 }  // namespace execcred::migrate

@@ -23,7 +23,7 @@ constexpr std::array kAuthenticatorFlags = std::to_array<Rule>({
     keep("region", "--region"),
     ask("forward-session-name").as_toggle(),
     drop("cache", kOwnCache).as_toggle(),
-    refuse("token-only", "it prints a bare token, which no client accepts from a plugin")
+    refuse("token-only", "it prints a bare token, and the exec protocol wants an ExecCredential")
         .as_toggle(),
     refuse("config", "settings in a file of its own; write them as flags").as_short('c'),
     drop("log-format", kLogging).as_short('l'),
@@ -46,6 +46,7 @@ constexpr std::array kCommandLineFlags = std::to_array<Rule>({
     drop("output", kOutput),
     drop("color", kCommandLine),
     drop("debug", kLogging).as_toggle(),
+    drop("v2-debug", kLogging).as_toggle(),
     drop("no-cli-pager", kCommandLine).as_toggle(),
     drop("no-cli-auto-prompt", kCommandLine).as_toggle(),
     drop("no-paginate", kCommandLine).as_toggle(),
@@ -58,6 +59,7 @@ constexpr std::array kCommandLineFlags = std::to_array<Rule>({
     refuse("endpoint-url", "write it as the variable AWS_ENDPOINT_URL_STS"),
     refuse("no-sign-request", "a token is a signed request").as_toggle(),
     refuse("cli-auto-prompt", "interactive").as_toggle(),
+    refuse("version", "it prints a version, and no token").as_toggle(),
 });
 
 constexpr std::array kCommandLineVariables = std::to_array<Rule>({
@@ -130,6 +132,7 @@ std::vector<Peer> aws_peers() {
            .plugin = "execcred-aws",
            .flags = kCommandLineFlags,
            .variables = kCommandLineVariables,
+           .takes_abbreviations = true,
            .finish = finish_command_line},
           {.name = "argocd-k8s-auth aws",
            .programs = {"argocd-k8s-auth"},

@@ -34,8 +34,7 @@ constexpr std::array kFlags = std::to_array<Rule>({
     ask("disable-environment-override").as_toggle(),
     keep("server-id", "--server-id"),
     ask("identity-resource-id"),
-    refuse("legacy", "the audience spn:ID is of Azure AD v1, which new clusters refuse")
-        .as_toggle(),
+    refuse("legacy", "the audience is spn:ID, for which execcred-azure does not ask").as_toggle(),
     refuse("pop-enabled", kNoProof).as_toggle(),
     refuse("pop-claims", kNoProof),
     drop("token-cache-dir", kOwnCache),
@@ -47,7 +46,8 @@ constexpr std::array kFlags = std::to_array<Rule>({
     drop("password", kLogin),
     drop("redirect-url", kLogin),
     drop("login-hint", kLogin),
-    drop("azure-config-dir", "it is for the az command"),
+    drop("subscription", "it is for the az command").as_short('s'),
+    drop("azure-pipelines-service-connection-id", "it is for azurepipelines"),
     drop("verbose", "logging; execcred's plugins have --debug").as_toggle(),
 });
 
@@ -213,10 +213,13 @@ void carry_managed(Migration& migration) {
 
 void refuse_login(Migration& migration, const std::string& login) {
   const std::string subject = "login method " + in_quotes(login);
+  if (login == "azurepipelines") {
+    return migration.refuse(subject, "it needs the variables of a job of Azure Pipelines");
+  }
   if (login != "spn") {
     return migration.refuse(subject,
-                            "it needs a person or the az command; a controller has the "
-                            "methods workloadidentity and msi");
+                            "it needs a person, or a login of the az or azd command; first run "
+                            "'kubelogin convert-kubeconfig -l workloadidentity', or '-l msi'");
   }
   migration.refuse(subject,
                    "execcred-azure has no client secrets and certificates; use workload identity, "

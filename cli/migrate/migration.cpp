@@ -76,7 +76,7 @@ Migration::Migration(const Peer& peer, Invocation invocation)
     return;
   }
   for (const std::string_view argument : peer.first) args_.emplace_back(argument);
-  Arguments arguments = read_arguments(invocation_.args, peer.flags, peer.subcommand);
+  Arguments arguments = read_arguments(invocation_.args, peer);
   given_ = std::move(arguments.given);
   for (const Given& given : given_) last_given_[given.rule->name] = &given;
   for (const EnvironmentVariable& entry : invocation_.env) last_variables_[entry.name] = &entry;

@@ -29,6 +29,7 @@ constexpr std::array kFlags = std::to_array<Rule>({
     ask("oidc-extra-scope").as_list(),
     ask("oidc-use-access-token").as_toggle(),
     ask("oidc-auth-request-extra-params").as_list(),
+    refuse("oidc-request-header", "execcred-oidc-federation sends no headers of your own"),
     ask("certificate-authority"),
     refuse("certificate-authority-data", "put the CA into a file, for --ca-file=PATH"),
     refuse("insecure-skip-tls-verify", kTls).as_toggle(),

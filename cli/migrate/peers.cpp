@@ -37,7 +37,7 @@ const std::vector<Peer>& all_peers() {
     // oidc comes before azure: both have a kubelogin, and that of oidc is recognised by its flags.
     for (std::vector<Peer> (*const family)() :
          {aws_peers, oidc_peers, azure_peers, google_peers, pinniped_peers, secret_peers,
-          spiffe_peers, token_file_peers}) {
+          spiffe_peers, token_file_peers, other_peers}) {
       std::vector<Peer> some = family();
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }

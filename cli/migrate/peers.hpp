@@ -16,6 +16,7 @@ std::vector<Peer> aws_peers();
 std::vector<Peer> azure_peers();
 std::vector<Peer> google_peers();
 std::vector<Peer> oidc_peers();
+std::vector<Peer> other_peers();
 std::vector<Peer> pinniped_peers();
 std::vector<Peer> secret_peers();
 std::vector<Peer> spiffe_peers();

@@ -64,11 +64,13 @@ struct Peer {
   std::string_view name;    // "aws eks get-token"
   Words programs;           // the names its binary has
   Words subcommand = {};    // words among its arguments, in this order
-  std::string_view plugin;  // ours: "execcred-aws"
+  std::string_view plugin = {};  // ours: "execcred-aws"; empty if none of ours replaces it
   Words first = {};         // ours, whatever the arguments: "--type=jwt"
   std::span<const Rule> flags = {};
   std::span<const Rule> variables = {};
   std::string_view names_variable = {};  // a flag whose value is a variable that ours reads too
+  // Python's argparse takes any start of a long flag that is the start of no other.
+  bool takes_abbreviations = false;
   bool needs_cluster = false;            // ours takes a setting from spec.cluster.config
   // Any server that gets such a token could use it at other servers: --allow-server is needed.
   bool is_good_at_many_servers = false;

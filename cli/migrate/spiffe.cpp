@@ -81,7 +81,7 @@ void finish_agent(Migration& migration) {
   if (!migration.has("--audience") && !migration.has_profile_arguments()) {
     migration.refuse("-audience", "it is missing");
   }
-  migration.note("it printed a bare token, which no client accepts from a plugin");
+  migration.note("it printed a bare token, and the exec protocol wants an ExecCredential");
 }
 
 }  // namespace

@@ -43,6 +43,10 @@ TEST_CASE("migrate: anything that is not carried over is named with a reason, wi
            {{"kubelogin", "get-token", "--login=azurecli", "--server-id=s"},
             {},
             "login method 'azurecli'"},
+           {{"kubelogin", "get-token", "--login=azurepipelines", "--server-id=s",
+             "--azure-pipelines-service-connection-id=c"},
+            {},
+            "login method 'azurepipelines'"},
            {{"kubelogin", "get-token", "--login=spn", "--server-id=s", "--client-secret=S3CRET"},
             {},
             "login method 'spn'"},
@@ -129,6 +133,23 @@ TEST_CASE("migrate: flags are read as the peers' own parsers read them") {
   CHECK(cluster({"-i", "a=b"}) == "--cluster-id=a=b\n");
 }
 
+TEST_CASE("migrate: only argparse's peer takes the start of a flag, where it is one flag's alone") {
+  const Texts aws = {"aws", "eks", "get-token", "--cluster-name=c"};
+  for (const std::string flag : {"--role", "--role-a", "--ro", "--role-arn"}) {
+    CAPTURE(flag);
+    const std::string arguments =
+        "--cluster-id=c\n--role-arn=arn:x\n--session-name=EKSGetTokenAuth\n";
+    CHECK(lines(migrate(with(aws, {flag, "arn:x"}), {}).args()) == arguments);
+    CHECK(lines(migrate(with(aws, {flag + "=arn:x"}), {}).args()) == arguments);
+  }
+  for (const std::string flag : {"--c", "--cluster", "--no", "--r"}) {
+    check(Refused{with(aws, {flag, "S3CRET"}), {}, flag});
+    CHECK(contains(all_changes(migrate(with(aws, {flag, "x"}), {})), "the start of several flags"));
+  }
+  check(Refused{{"aws-iam-authenticator", "token", "--cluster", "c"}, {}, "--cluster"});
+  check(Refused{{"kubelogin", "get-token", "--log=msi", "--server-id=s"}, {}, "--log"});
+}
+
 TEST_CASE("migrate: settings that the plugin would refuse are not carried over, with a reason") {
   struct Case {
     Texts command;
@@ -180,7 +201,8 @@ TEST_CASE("find_peer: other commands and execcred's own plugins belong to no pee
                                                  {"kubelogin", "convert-kubeconfig"},
                                                  {"my-aws", "eks", "get-token"},
                                                  {"pinniped", "login"},
-                                                 {"tsh", "kube", "credentials"},
+                                                 {"doctl", "kubernetes", "cluster", "list"},
+                                                 {"rancher", "kubectl"},
                                                  {"argocd-k8s-auth"}}) {
     CAPTURE(lines(command));
     CHECK(find_peer({.command = command.front(), .args = {command.begin() + 1, command.end()}}) ==
@@ -193,7 +215,7 @@ TEST_CASE("all_peers: names are unique, and every rule has the text that it need
   for (const Peer& peer : all_peers()) {
     CAPTURE(peer.name);
     CHECK(names.insert(peer.name).second);
-    CHECK(peer.plugin.starts_with("execcred-"));
+    CHECK((peer.plugin.starts_with("execcred-") || !peer.never.empty()));
     for (const std::span<const Rule> rules : {peer.flags, peer.variables}) {
       std::set<std::string_view> seen;
       for (const Rule& rule : rules) {
