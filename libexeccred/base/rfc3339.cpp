@@ -66,7 +66,7 @@ class Fields {
   }
 
   minutes zone() {
-    if (accept('Z')) return minutes::zero();
+    if (accept('Z') || accept('z')) return minutes::zero();
     const bool west = accept('-');
     if (!west) expect('+');
     const hours zone_hours(number(2, 0, 23));
@@ -108,14 +108,16 @@ std::string format_rfc3339(std::chrono::sys_seconds time) {
 
 Result<TimePoint> parse_rfc3339(std::string_view text) {
   Fields fields(text);
-  // A TimePoint ends in 2262; some programs write a later time for "never".
+  // A TimePoint reaches from 1677 to 2262; some programs write a later time for "never", and Go
+  // writes the year 1 for its zero time.
+  constexpr std::chrono::year kFirst(1678);
   constexpr std::chrono::year kLast(2261);
-  const std::chrono::year year(fields.number(4, 1678, 9999));
+  const std::chrono::year year(fields.number(4, 0, 9999));
   fields.expect('-');
   const std::chrono::month month(static_cast<unsigned>(fields.number(2, 1, 12)));
   fields.expect('-');
   const std::chrono::day day(static_cast<unsigned>(fields.number(2, 1, 31)));
-  fields.expect('T');
+  if (!fields.accept('t')) fields.expect('T');
   const hours hour(fields.number(2, 0, 23));
   fields.expect(':');
   const minutes minute(fields.number(2, 0, 59));
@@ -126,6 +128,7 @@ Result<TimePoint> parse_rfc3339(std::string_view text) {
   const std::chrono::year_month_day date(year, month, day);
   if (!fields.done() || !date.ok()) return malformed(text);
   if (year > kLast) return TimePoint(std::chrono::sys_days(kLast / std::chrono::December / 31));
+  if (year < kFirst) return TimePoint(std::chrono::sys_days(kFirst / std::chrono::January / 1));
   return TimePoint(std::chrono::sys_days(date)) + hour + minute + second + fraction - offset;
 }
 

@@ -131,6 +131,18 @@ Status check_complete(const Credential& credential) {
   return check_whole(credential.token);
 }
 
+// The time as client-go reads it: Go wants a T and a Z in upper case, and its zero time is no end.
+Result<std::optional<TimePoint>> read_expiration(const std::string& text) {
+  const Result<TimePoint> time = parse_rfc3339(text);
+  if (!time) return unusable("status.expirationTimestamp " + time.error().message);
+  if (text.find_first_of("tz") != std::string::npos) {
+    return unusable("status.expirationTimestamp " + in_quotes(text) +
+                    " has a 't' or 'z' in lower case, which client-go does not read");
+  }
+  if (text == "0001-01-01T00:00:00Z") return std::optional<TimePoint>();
+  return std::optional(*time);
+}
+
 Result<Credential> read_status(json::Value& status) {
   if (status.object() == nullptr) return unusable("status is " + std::string(status.kind()));
   Credential credential;
@@ -140,11 +152,7 @@ Result<Credential> read_status(json::Value& status) {
   credential.client_certificate = certificate.reveal();
   const ObjectReader reader = TRY(ObjectReader::open(status, "status"));
   const std::optional<std::string> expiration = TRY(reader.optional_string("expirationTimestamp"));
-  if (expiration) {
-    const Result<TimePoint> time = parse_rfc3339(*expiration);
-    if (!time) return unusable("status.expirationTimestamp " + time.error().message);
-    credential.expires_at = *time;
-  }
+  if (expiration) credential.expires_at = TRY(read_expiration(*expiration));
   TRY(check_complete(credential));
   return credential;
 }

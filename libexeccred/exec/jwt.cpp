@@ -128,7 +128,7 @@ Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& to
   }
   claims.error().kind = Error::Kind::no_credential;
   return std::move(claims)
-      .hint("the program that made the token must correct it; the API server would refuse it too")
+      .hint("the program that made the token must correct it")
       .error();
 }
 

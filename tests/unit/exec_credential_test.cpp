@@ -90,6 +90,7 @@ TEST_CASE("parse_exec_credential: accepts what client-go accepts") {
   for (const Case& c : std::vector<Case>{
            {R"({"token":"t"})", true, false, false},
            {R"({"token":"t","expirationTimestamp":null})", true, false, false},
+           {R"({"token":"t","expirationTimestamp":"0001-01-01T00:00:00Z"})", true, false, false},
            {R"({"token":"t","clientCertificateData":"","clientKeyData":null})", true, false, false},
            {R"({"token":"t","expirationTimestamp":"2026-07-01T12:00:00Z"})", true, false, true},
            {R"({"token":"t","expirationTimestamp":"2026-07-01T14:00:00.0+02:00"})", true, false,
@@ -196,6 +197,10 @@ TEST_CASE("parse_exec_credential: times that Go refuses are refused") {
                                       ApiVersion::v1),
                 Error::Kind::no_credential, "status.expirationTimestamp");
   }
+  check_fails(
+      parse_exec_credential(answer(R"({"token":"t","expirationTimestamp":"2026-07-01T12:00:00z"})"),
+                            ApiVersion::v1),
+      Error::Kind::no_credential, "in lower case, which client-go does not read");
 }
 
 }  // namespace
