@@ -89,12 +89,15 @@ Status AwsMetadata::get_token() {
   return {};
 }
 
-Result<SecretString> AwsMetadata::get(const std::string& url) {
+Result<SecretString> AwsMetadata::get(const std::string& url, std::string_view if_missing) {
   deadline::enter_phase("asking the instance metadata service");
   TRY(get_token());
   HttpRequest request = {.url = url};
   request.headers.push_back({.name = "X-aws-ec2-metadata-token", .value = token_.copy()});
   HttpResponse reply = TRY(ask(std::move(request), call_));
+  if (reply.status == 404 && !if_missing.empty()) {
+    return rejected(server_of(url) + " answered 404: " + std::string(if_missing));
+  }
   if (reply.status != 200) return status_failure(reply, server_of(url));
   return std::move(reply.body);
 }
@@ -102,7 +105,7 @@ Result<SecretString> AwsMetadata::get(const std::string& url) {
 Result<AwsCredentials> AwsMetadata::credentials() {
   const std::string doing = "asking the instance metadata service for credentials";
   const SecretString listed =
-      TRY(get(urls_.role)
+      TRY(get(urls_.role, "no role is attached")
               .context(doing)
               .hint("an instance has credentials when its instance profile has a role"));
   const std::string_view role = trim(listed.reveal());

@@ -38,7 +38,8 @@ class AwsMetadata {
   Result<std::string> region();
 
  private:
-  Result<SecretString> get(const std::string& url);
+  // `if_missing` is what the answer 404 means; empty where it means nothing of its own.
+  Result<SecretString> get(const std::string& url, std::string_view if_missing = {});
   Status get_token();
 
   const AwsMetadataUrls& urls_;

@@ -94,14 +94,17 @@ Status Parser::take_section(std::string_view text) {
 
 Status Parser::take_setting(std::string_view text, std::size_t indent) {
   if (sections_.empty()) return wrong("stands before the first section");
+  const std::size_t size = text.size();
   text = without_comment(text);
+  const std::size_t comment_line = text.size() < size ? line_number_ : 0;
   const std::size_t delimiter = text.find_first_of("=:");
   if (delimiter == std::string_view::npos) return wrong("is no section, setting or comment");
   std::string name = ascii_lower(trim(text.substr(0, delimiter)));
   if (name.empty()) return wrong("has no name before its value");
   if (!setting_names_.insert(name).second) return wrong("has a setting twice");
-  sections_.back().settings.push_back(
-      {.name = std::move(name), .value = SecretString(trim(text.substr(delimiter + 1)))});
+  sections_.back().settings.push_back({.name = std::move(name),
+                                       .value = SecretString(trim(text.substr(delimiter + 1))),
+                                       .comment_line = comment_line});
   setting_indent_ = indent;
   has_setting_ = true;
   return {};
@@ -109,11 +112,16 @@ Status Parser::take_setting(std::string_view text, std::size_t indent) {
 
 }  // namespace
 
-const SecretString* ConfigSection::find(std::string_view wanted) const {
+const ConfigSetting* ConfigSection::setting(std::string_view wanted) const {
   for (const ConfigSetting& setting : settings) {
-    if (setting.name == wanted) return &setting.value;
+    if (setting.name == wanted) return &setting;
   }
   return nullptr;
+}
+
+const SecretString* ConfigSection::find(std::string_view wanted) const {
+  const ConfigSetting* const found = setting(wanted);
+  return found == nullptr ? nullptr : &found->value;
 }
 
 Result<std::vector<ConfigSection>> parse_config_file(std::string_view text) {

@@ -18,6 +18,7 @@
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,15 +26,18 @@
 namespace execcred::aws {
 
 struct ConfigSetting {
-  std::string name = {};    // in lower case
-  SecretString value = {};  // any may be a secret; with lines after the first joined by '\n'
+  std::string name = {};         // in lower case
+  SecretString value = {};       // any may be a secret; with lines after the first joined by '\n'
+  std::size_t comment_line = 0;  // the number of its line if this has a comment
 };
 
 struct ConfigSection {
   std::string name = {};  // what stands between the brackets, trimmed
   std::vector<ConfigSetting> settings = {};
+  std::string file = {};  // empty until the reader of the file sets it
 
-  // The value of the setting; nullptr if there is none.
+  // nullptr if there is none.
+  const ConfigSetting* setting(std::string_view wanted) const;
   const SecretString* find(std::string_view wanted) const;
 };
 

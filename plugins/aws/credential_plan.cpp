@@ -137,8 +137,14 @@ Result<MaybeSource> Planner::of_profile(const Profile& profile) const {
   if (profile.has("login_session")) return person_needed(profile, "a login of the aws command");
   const std::string process = TRY(profile.text("credential_process"));
   if (!process.empty()) {
-    TokenCommand command = TRY(parse_credential_process(process));
-    return MaybeSource(std::move(command));
+    Result<TokenCommand> command = parse_credential_process(process);
+    const std::string comment = profile.comment_place("credential_process");
+    if (!command && !comment.empty()) {
+      command.error().hint = comment +
+                             ": white space and '#' or ';' begin a comment, in quotes too; put "
+                             "such an argument into a script";
+    }
+    return MaybeSource(TRY(std::move(command)));
   }
   if (config != nullptr && config->find(kKey) != nullptr) {
     source = TRY(keys_of(*config, profile.name()));

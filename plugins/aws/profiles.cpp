@@ -38,7 +38,9 @@ Result<std::vector<ConfigSection>> read(const SharedFile& file) {
       return std::vector<ConfigSection>();
     }
     const SecretString content = TRY(read_secret_file(file.path, kMaxFile));
-    return parse_config_file(content.reveal());
+    std::vector<ConfigSection> sections = TRY(parse_config_file(content.reveal()));
+    for (ConfigSection& section : sections) section.file = file.path.native();
+    return sections;
   };
   return read_it()
       .context("reading " + in_quotes(file.path.native()))
@@ -73,15 +75,24 @@ const ConfigSection* section_of(const std::vector<ConfigSection>& sections, std:
 
 }  // namespace
 
-const SecretString* Profile::find(std::string_view setting) const {
-  const SecretString* found = credentials_ == nullptr ? nullptr : credentials_->find(setting);
-  if (found == nullptr && config_ != nullptr) found = config_->find(setting);
-  return found;
+const ConfigSection* Profile::section_with(std::string_view setting) const {
+  for (const ConfigSection* const section : {credentials_, config_}) {
+    if (section != nullptr && section->find(setting) != nullptr) return section;
+  }
+  return nullptr;
+}
+
+std::string Profile::comment_place(std::string_view setting) const {
+  const ConfigSection* const section = section_with(setting);
+  const std::size_t line = section == nullptr ? 0 : section->setting(setting)->comment_line;
+  if (line == 0) return {};
+  return "line " + std::to_string(line) + " of " + in_quotes(section->file);
 }
 
 Result<std::string> Profile::text(std::string_view setting) const {
-  const SecretString* const found = find(setting);
-  if (found == nullptr) return std::string();
+  const ConfigSection* const section = section_with(setting);
+  if (section == nullptr) return std::string();
+  const SecretString* const found = section->find(setting);
   if (!has_control_character(found->reveal())) return std::string(found->reveal());
   return Error{.kind = Error::Kind::configuration,
                .message = "the setting " + in_quotes(setting) + " of the profile " +

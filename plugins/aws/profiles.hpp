@@ -24,17 +24,19 @@ class Profile {
 
   const std::string& name() const { return name_; }
   // Whether a section has the setting. The credentials file takes precedence over the config file.
-  bool has(std::string_view setting) const { return find(setting) != nullptr; }
+  bool has(std::string_view setting) const { return section_with(setting) != nullptr; }
   // The setting's value; empty if it is not set or is empty. Fails (configuration) if it has
   // several lines or a tab.
   Result<std::string> text(std::string_view setting) const;
+  // Such as "line 3 of '/home/me/.aws/config'"; empty if the setting has no comment.
+  std::string comment_place(std::string_view setting) const;
 
   // The section of only one of the files; nullptr if the file has none.
   const ConfigSection* credentials() const { return credentials_; }
   const ConfigSection* config() const { return config_; }
 
  private:
-  const SecretString* find(std::string_view setting) const;
+  const ConfigSection* section_with(std::string_view setting) const;
 
   std::string name_;
   const ConfigSection* credentials_;

@@ -97,7 +97,7 @@ TEST_CASE("instance: a missing role and invalid replies are errors") {
   Rig rig;
   Instance instance(rig);
   instance.give(kRolePath, "<html>404</html>", 404);
-  CHECK_REFUSAL(run_on(rig, instance), 1, "404");
+  CHECK_REFUSAL(run_on(rig, instance), 1, "answered 404: no role is attached");
   for (const std::string role : {"", "<html>", "../x", "a b", "a/b", "..", "a\nb", "a?b"}) {
     CAPTURE(role);
     instance.give(kRolePath, role);

@@ -93,6 +93,20 @@ TEST_CASE("process: invalid output, failure, a hang and a missing program are er
                 "cannot run '/nowhere/process': No such file or directory");
 }
 
+TEST_CASE("process: a comment that cuts the command is named with its line and file") {
+  Rig rig;
+  for (const std::string argument : {"\"team #1\"", "'a ; b'", "\"x\t#\""}) {
+    CAPTURE(argument);
+    const Outcome outcome = run(rig, "/bin/echo " + argument);
+    CHECK_REFUSAL(outcome, 2, "without its end");
+    CHECK(blackbox::says(outcome, "hint: line 2 of '"));
+    CHECK(blackbox::says(outcome, "begin a comment, in quotes too"));
+  }
+  const Outcome outcome = run(rig, "/bin/echo 'a");
+  CHECK_REFUSAL(outcome, 2, "without its end");
+  CHECK_FALSE(blackbox::says(outcome, "a comment"));
+}
+
 TEST_CASE("process: the command is split into words as in a shell, but no shell runs it") {
   const auto words = [](const std::string& text) {
     const auto command = aws::parse_credential_process(text);
