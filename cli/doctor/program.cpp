@@ -5,6 +5,7 @@
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/kube/command_hint.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/process.hpp>
 
@@ -241,14 +242,18 @@ ProgramFinding find_program(const std::string& name, std::string_view path) {
 }  // namespace
 
 ProgramFinding look_at_program(const std::string& command, const Environment& environment) {
-  std::string path = command;
+  ProgramFinding finding = {.path = command};
   if (command.find('/') == std::string::npos) {
-    ProgramFinding found = find_program(command, environment.get("PATH").value_or(""));
-    if (found.verdict == Verdict::fail) return found;
-    path = std::move(found.path);
+    finding = find_program(command, environment.get("PATH").value_or(""));
   }
-  ProgramFinding finding = look_at_file(path);
-  finding.path = std::move(path);
+  if (finding.verdict != Verdict::fail) {
+    std::string path = std::move(finding.path);
+    finding = look_at_file(path);
+    finding.path = std::move(path);
+  }
+  if (finding.cause == cause::kProgramMissing) {
+    finding.hint = missing_command_hint(command, finding.hint);
+  }
   return finding;
 }
 

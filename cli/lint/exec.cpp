@@ -9,6 +9,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/exec/template.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/kube/command_hint.hpp>
 #include <execcred/kube/kubeconfig_rules.hpp>
 
 #include <algorithm>
@@ -35,13 +36,13 @@ void check_relative_command(const Scope& scope, const std::string& command, cons
     }
   } else if (consumer == Consumer::kubeconfig && is_name) {
     scope.warning(path, message + ": clients look it up in PATH, which others may set",
-                  "give the program's absolute path");
+                  missing_command_hint(command, "give the program's absolute path"));
   } else if (consumer == Consumer::kubeconfig) {
     const std::string name = name_in_path(command);
     scope.error(path,
                 message + ": clients resolve it from different directories" +
                     (name.empty() ? "" : ", and some look " + in_quotes(name) + " up in PATH"),
-                "give the program's absolute path");
+                missing_command_hint(command, "give the program's absolute path"));
   }
 }
 

@@ -116,7 +116,7 @@ void check_context(const Scope& scope, const ObjectReader& context, const Names&
   const std::optional<bool> has_plugin = check_reference(scope, context, "user", names.users);
   if (is_http.value_or(false) && has_plugin.value_or(false)) {
     scope.error(context.path(),
-                "joins a plugin with a plain http server, for which no client runs it",
+                "joins a plugin with a plain http server, for which client-go does not run it",
                 "use the server's https URL");
   }
 }

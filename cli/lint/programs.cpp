@@ -3,6 +3,7 @@
 
 #include <execcred/base/error.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/kube/command_hint.hpp>
 
 #include <sys/stat.h>
 
@@ -37,12 +38,14 @@ void report_missing(const Scope& scope, const fs::path& file, const std::string&
   std::error_code ignored;
   // If the machine has the folder, the program should be in it.
   if (fs::exists(file.parent_path(), ignored)) {
-    scope.error(path, subject + " does not exist", "install the program there, or name another");
+    scope.error(path, subject + " does not exist",
+                missing_command_hint(command, "install the program there, or name another"));
     return;
   }
   scope.warning(path, subject + " is not on this machine",
-                "run lint where the plugins are, name their directory with --plugin-dir=DIR, or "
-                "skip these checks with --no-files");
+                missing_command_hint(command,
+                                     "run lint where the plugins are, name their directory with "
+                                     "--plugin-dir=DIR, or skip these checks with --no-files"));
 }
 
 }  // namespace

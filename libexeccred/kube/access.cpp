@@ -6,10 +6,12 @@
 #include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/kube/command_hint.hpp>
 #include <execcred/os/process.hpp>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -345,8 +347,11 @@ Result<Credential> get_credential(const Access& access, const Environment& envir
                             " with provider " + in_quotes(access.provider);
   Result<Finished> finished = run_command(command);
   if (!finished) {
+    std::error_code ignored;
+    const bool is_missing = !std::filesystem::exists(access.exec.command, ignored);
     return Result<Credential>(std::move(finished).error())
-        .hint(access.exec.install_hint)
+        .hint(std::string(
+            missing_command_hint(is_missing ? access.exec.command : "", access.exec.install_hint)))
         .context(doing);
   }
   if (run.on_end) run.on_end(finished->exit_code, finished->signal);

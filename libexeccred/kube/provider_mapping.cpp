@@ -5,6 +5,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/json/field_table.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/kube/command_hint.hpp>
 #include <execcred/os/file.hpp>
 
 #include <algorithm>
@@ -174,7 +175,7 @@ Status check_absolute(const ObjectReader& exec, const std::string& command) {
   if (command.empty() || command.starts_with('/')) return {};
   Error error =
       json::field_error(exec.path_of("command"), "is " + in_quotes(command) + ", no absolute path");
-  error.hint = relative_command_hint(command);
+  error.hint = missing_command_hint(command, relative_command_hint(command));
   return error;
 }
 

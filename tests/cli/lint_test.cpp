@@ -216,6 +216,8 @@ TEST_CASE("lint: a command's program must exist, be executable, and not be writa
   chmod(sandbox.at("bin").c_str(), 0755);
   fs::rename(program, sandbox.at("bin/other"));
   refused("does not exist");
+  const Outcome joined = lint({sandbox.write("joined.json", mapping_of(program + " -x"))});
+  CHECK_MESSAGE(has(joined.output, "write only the program as the command"), describe(joined));
   fs::create_directory(program);
   refused("no regular file");
   fs::remove(program);

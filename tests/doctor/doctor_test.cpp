@@ -852,6 +852,8 @@ TEST_CASE("doctor: a kubeconfig's command is found as Go finds it, and nothing e
            {"bin/tool", "/usr/bin", ""},
            {"folder/../tool", "/usr/bin", ""},
            {bin + "/tool", "/usr/bin", ""},
+           {"tool -x", bin, "'tool -x' is in no folder of PATH"},
+           {bin + "/tool -x", bin, "tool -x': No such file or directory"},
            {"./other", bin, "'" + scene.sandbox.at("other") + "': No such file or directory"}}) {
     CAPTURE(row.command);
     CAPTURE(row.path.value_or("(none)"));
@@ -879,6 +881,9 @@ TEST_CASE("doctor: a kubeconfig's command is found as Go finds it, and nothing e
     CHECK(found.cause == (row.refusal.empty() ? "" : "program-missing"));
     CHECK(found.steps.at("program") == (row.refusal.empty() ? "ok" : "fail"));
     CHECK(has(found.messages.at("program"), row.refusal));
+    if (row.command.find(' ') == std::string::npos) continue;
+    command.arguments[5] = "text";
+    CHECK(has(blackbox::run(command).output, "hint: write only the program as the command"));
   }
 }
 

@@ -236,6 +236,11 @@ TEST_CASE("relative commands: the hint mentions PATH if clients search it") {
     CHECK(hint_for(command) ==
           "write its absolute path: clients start it from the folder that their caller is in");
   }
+  for (const std::string command : {"aws eks get-token", "./plugin -x"}) {
+    CAPTURE(command);
+    CHECK(hint_for(command) ==
+          "write only the program as the command, and its arguments under args");
+  }
   CHECK(hint_for("./plugin") ==
         "write its absolute path: clients start it from the folder that their caller is in, and "
         "client-go 0.35 and newer looks 'plugin' up in PATH instead");
