@@ -6,6 +6,7 @@
 #include <execcred/base/duration.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -47,8 +48,14 @@ Named names_of(const std::vector<CacheItem>& items, std::size_t index) {
 
 // The name=value lines of the key, without the line with the format's version before them.
 std::vector<std::string> inputs_of(const CacheItem& item) {
+  std::vector<std::string> inputs;
   const std::vector<std::string_view> lines = split(item.key, '\n');
-  return {lines.begin() + 1, lines.end()};
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const std::size_t value = lines[i].find('=') + 1;
+    inputs.push_back(std::string(lines[i].substr(0, value)) +
+                     without_url_secrets(lines[i].substr(value)));
+  }
+  return inputs;
 }
 
 Style style_of(const CacheItem& item, TimePoint now) {

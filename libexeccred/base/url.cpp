@@ -226,20 +226,30 @@ Result<Url> parse_url(std::string_view text) {
 }
 
 std::string redacted_url(std::string_view text) {
-  const std::size_t query = text.find('?');
-  if (query != std::string_view::npos && text.find('@', query) == std::string_view::npos) {
-    std::string shown = redacted_url(text.substr(0, query));
-    return shown.insert(shown.size() - 1, "?…");
-  }
+  const std::size_t end = text.find_first_of("?#");
   const std::size_t at = text.rfind('@');
-  if (at == std::string_view::npos) return in_quotes(text);
+  const bool has_user = at != std::string_view::npos;
+  if (end != std::string_view::npos && (!has_user || at < end)) {
+    std::string shown = redacted_url(text.substr(0, end));
+    return shown.insert(shown.size() - 1, text[end] == '?' ? "?…" : "#…");
+  }
+  if (!has_user) return in_quotes(text);
   // A password may contain "//" too: only the one after a scheme begins a host.
   const std::size_t scheme_end = std::min(text.find("://"), text.size());
   const std::string_view scheme = text.substr(0, scheme_end);
   const bool has_scheme =
       scheme_end < at && std::all_of(scheme.begin(), scheme.end(), is_alphanumeric);
   const std::string head(has_scheme ? text.substr(0, scheme_end + 3) : std::string_view());
-  return in_quotes(head + "…" + std::string(text.substr(at)));
+  // The end may be a part of a password, or the at sign a part of a query.
+  if (end != std::string_view::npos) text = {};
+  return in_quotes(head + "…" + std::string(text.substr(std::min(at, text.size()))));
+}
+
+std::string without_url_secrets(std::string_view text) {
+  if (text.find("://") == std::string_view::npos) return std::string(text);
+  const std::string quoted = redacted_url(text);
+  if (quoted == in_quotes(text)) return std::string(text);
+  return quoted.substr(1, quoted.size() - 2);
 }
 
 std::string authority_of(const Host& host, std::uint16_t port) {

@@ -81,8 +81,11 @@ std::string authority_of(const Host& host, std::uint16_t port);
 // "https://host:port", for messages and cache keys, because a path or a query may be a secret.
 std::string origin_of(const Url& url);
 
-// The URL in quotes, for messages. Anything that could be user info becomes "…@", and a query
-// becomes "?…".
+// The URL in quotes, for messages. Anything that could be user info becomes "…@", and a query or a
+// fragment becomes "?…" or "#…".
 std::string redacted_url(std::string_view text);
+
+// The same without quotes, for a text that may be a URL. A text without "://" stays as it is.
+std::string without_url_secrets(std::string_view text);
 
 }  // namespace execcred

@@ -33,6 +33,13 @@ Status check_value(const std::string& subject, std::string_view value) {
   return {};
 }
 
+// An option's value as people see it.
+std::string shown(const Option& option, const std::string& text) {
+  if (option.value_name != "URL") return without_url_secrets(text);
+  const std::string quoted = redacted_url(text);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
 bool contains(const std::vector<std::string>& texts, std::string_view text) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
@@ -331,7 +338,12 @@ Status Settings::store() {
     setting.is_stored = true;
     Status stored = option.store(setting.texts);
     if (stored) continue;
-    stored.error().message = where_from(option.name) + ": " + stored.error().message;
+    std::string& message = stored.error().message;
+    for (const std::string& text : setting.texts) {
+      const std::size_t at = message.find(text);
+      if (at != std::string::npos) message.replace(at, text.size(), shown(option, text));
+    }
+    message = where_from(option.name) + ": " + message;
     return stored;
   }
   return {};
@@ -376,17 +388,9 @@ const Setting& Settings::get(std::string_view name) const {
 
 namespace {
 
-// The text, without the user info of a URL.
-std::string without_password(const std::string& text) {
-  const std::size_t scheme = text.find("://");
-  if (scheme == std::string::npos || text.find('@', scheme) == std::string::npos) return text;
-  const std::string quoted = redacted_url(text);
-  return quoted.substr(1, quoted.size() - 2);
-}
-
 std::string value_of(const Option& option, const Setting& setting) {
   std::vector<std::string> texts = setting.texts;
-  std::transform(texts.begin(), texts.end(), texts.begin(), without_password);
+  for (std::string& text : texts) text = shown(option, text);
   std::string value = texts.empty() ? option.default_text : printable(join(texts, ","));
   if (option.is_secret && !setting.texts.empty()) value = "(set)";
   if (value.empty()) value = option.is_switch() ? "false" : "-";

@@ -31,7 +31,7 @@ Status check_endpoint(const std::string& url, const std::string& path) {
   const Result<Url> parsed = parse_url(url);
   if (parsed && parsed->scheme == "https") return {};
   return json::field_error(
-      path, in_quotes(url) + " " + (parsed ? "is no https URL" : parsed.error().message));
+      path, redacted_url(url) + " " + (parsed ? "is no https URL" : parsed.error().message));
 }
 
 Result<DiscoveryDocument> read_document(const json::Value& value, std::string_view issuer) {

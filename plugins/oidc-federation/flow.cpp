@@ -7,6 +7,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/base/url.hpp>
 #include <execcred/cache/options.hpp>
 #include <execcred/cache/refresh_token_store.hpp>
 
@@ -22,7 +23,9 @@ Result<FreshCredential> FlowRun::obtain(CallContext& call) const {
   const std::string& url =
       options_.flow == Flow::pinniped ? options_.concierge.endpoint : server_url();
   const std::string server = url.substr(0, url.find('?'));
-  fresh.target = join(options_.request.audiences, ",");
+  std::vector<std::string> audiences = options_.request.audiences;
+  for (std::string& audience : audiences) audience = without_url_secrets(audience);
+  fresh.target = join(audiences, ",");
   if (!server.empty()) fresh.target += (fresh.target.empty() ? "" : " ") + ("at " + server);
   return fresh;
 }

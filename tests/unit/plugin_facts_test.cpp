@@ -43,6 +43,32 @@ Status read(std::string_view program, const Option& option, std::string_view val
   return settings.store();
 }
 
+TEST_CASE("plugins: neither --show-config nor an error shows the secrets of a URL in any option") {
+  std::size_t shown = 0;
+  for_each_option([&](const PluginInfo& plugin, const OptionSet&, const Option& option) {
+    if (option.is_switch()) return;
+    for (const std::string url :
+         {"https://canary:canary@h.example/p", "https://h.example/p?k=canary",
+          "https://h.example/p#k=canary", "https://h.example/?k=can@canary",
+          "http://h.example/p?k=canary", "unix:///s?k=canary"}) {
+      CAPTURE(url);
+      const DeclaredOptions fresh(plugin.name);
+      Settings settings(fresh.set());
+      REQUIRE(settings.read_arguments({option.flag() + "=" + url}));
+      const Status stored = settings.store();
+      CHECK_FALSE(contains(settings.show(), "canary"));
+      if (!stored) CHECK_FALSE(contains(test::full_text(stored.error()), "canary"));
+      if (contains(settings.show(), "://")) ++shown;
+    }
+    if (option.value_name != "URL") return;
+    const DeclaredOptions fresh(plugin.name);
+    Settings settings(fresh.set());
+    REQUIRE(settings.read_arguments({option.flag() + "=h.example?k=canary"}));
+    CHECK_FALSE(contains(settings.show(), "canary"));
+  });
+  CHECK(shown > 100);
+}
+
 TEST_CASE("plugins: every option has a known group, and a help text of one line") {
   const std::set<std::string_view> groups = {
       "Access rules", "Cache",         "Client authentication", "Common",      "Concierge",

@@ -203,7 +203,11 @@ TEST_CASE("redacted_url: removes everything that may be user info, and the query
            Redaction{"https://a/b?key=canary", "'https://a/b?\u2026'"},
            Redaction{"https://a?canary#canary", "'https://a?\u2026'"},
            Redaction{"https://u:canary@a/b?key=canary", "'https://\u2026@a/b?\u2026'"},
-           Redaction{"https://u:can?ary@a", "'https://\u2026@a'"},
+           Redaction{"https://u:can?ary@a", "'https://\u2026'"},
+           Redaction{"https://a?key=can@ary", "'https://\u2026'"},
+           Redaction{"https://a/b#can@ary", "'https://\u2026'"},
+           Redaction{"https://a/b#token=canary", "'https://a/b#\u2026'"},
+           Redaction{"https://u:canary@a#canary?canary", "'https://\u2026@a#\u2026'"},
            Redaction{"", "''"},
            Redaction{"a\nb", "'a\\x0ab'"},
        }) {
