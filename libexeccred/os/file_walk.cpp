@@ -30,7 +30,9 @@ std::string distrust(const struct stat& status) {
     return "belongs to user " + std::to_string(status.st_uid) + ", not to root or user " +
            std::to_string(geteuid());
   }
-  if (S_ISLNK(status.st_mode) || !is_writable_by_others(status.st_mode)) return {};
+  // To connect to a socket, write permission is needed. No other file comes of it.
+  const bool has_no_content = S_ISLNK(status.st_mode) || S_ISSOCK(status.st_mode);
+  if (has_no_content || !is_writable_by_others(status.st_mode)) return {};
   const bool is_sticky_of_root =
       S_ISDIR(status.st_mode) && status.st_uid == 0 && (status.st_mode & S_ISVTX) != 0;
   return is_sticky_of_root ? std::string() : "is writable by other users";
@@ -69,6 +71,8 @@ Error cannot_read(const fs::path& path, int error_number) {
 
 std::string_view file_kind_name(mode_t mode) {
   switch (mode & S_IFMT) {
+    case S_IFREG:
+      return "a regular file";
     case S_IFDIR:
       return "a directory";
     case S_IFIFO:
@@ -110,9 +114,10 @@ int Walk::base() const { return held_ ? held_.get() : AT_FDCWD; }
 
 std::string Walk::path_of(const std::string& name) const { return below_ + name; }
 
-Status Walk::check(const struct stat& status, const std::string& name) const {
+Status Walk::check(const struct stat& status, const std::string& name) {
   const std::string why = distrust(status);
   if (why.empty()) return {};
+  is_distrusted_ = true;
   const fs::path at = here_ / name;
   Error error =
       cannot_read(asked_, at == asked_ ? "it " + why : in_quotes(at.native()) + " " + why);
@@ -144,7 +149,7 @@ Result<Walk::Step> Walk::follow(const std::string& name, const Entry& entry, boo
   }
   const fs::path to(std::string_view(target.data(), static_cast<std::size_t>(size)));
   names_.pop_front();
-  is_confined_ = is_confined_ || is_last;
+  is_confined_ = is_confined_ || (is_last && kind_ == S_IFREG);
   if (is_confined_ && to.is_absolute()) return leaves_its_directory(asked_);
   std::deque<std::string> expanded;
   for (const fs::path& part : to.relative_path()) {
@@ -170,7 +175,7 @@ Result<Walk::Step> Walk::enter(const std::string& name, Entry entry) {
   return Step::walked;
 }
 
-Result<Walk::Step> Walk::open_regular(const std::string& name, OpenFile& file) const {
+Result<Walk::Step> Walk::open_regular(const std::string& name, OpenFile& file) {
   constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   file.descriptor.reset(openat(base(), path_of(name).c_str(), kFlags));
   if (!file.descriptor) {
@@ -197,13 +202,13 @@ Result<Walk::Step> Walk::step(OpenFile& file) {
   }
   const mode_t mode = entry.status.st_mode;
   if (S_ISLNK(mode)) return follow(name, entry, is_last);
-  if (is_last && !S_ISREG(mode)) {
-    return cannot_read(asked_,
-                       "it is " + std::string(file_kind_name(mode)) + ", not a regular file");
+  if (is_last && (mode & S_IFMT) != kind_) {
+    return cannot_read(asked_, "it is " + std::string(file_kind_name(mode)) + ", not " +
+                                   std::string(file_kind_name(kind_)));
   }
   if (!is_last && !S_ISDIR(mode)) return cannot_read(asked_, ENOTDIR);
   TRY(check(entry.status, name));
-  if (is_last) return open_regular(name, file);
+  if (is_last) return S_ISREG(mode) ? open_regular(name, file) : Step::opened;
   return enter(name, std::move(entry));
 }
 
@@ -216,6 +221,13 @@ Result<std::optional<OpenFile>> Walk::open_file() {
     if (step == Step::opened) return std::optional(std::move(file));
   }
   return cannot_read(asked_, "it is a directory, not a regular file");
+}
+
+Status check_way_to_socket(const fs::path& path) {
+  Walk walk(path, S_IFSOCK);
+  Result<std::optional<OpenFile>> reached = walk.open_file();
+  if (walk.is_distrusted()) return std::move(reached).error();
+  return {};
 }
 
 }  // namespace execcred

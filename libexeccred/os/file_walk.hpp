@@ -18,7 +18,12 @@ Error cannot_read(const std::filesystem::path& path, const std::string& why);
 // With the message of an errno value, and unavailable as the kind if the fault may pass.
 Error cannot_read(const std::filesystem::path& path, int error_number);
 
-// The kind of a file that is not regular: "a directory", "a named pipe".
+// Fails (configuration) if another user could have made or replaced the socket: it or a directory
+// on its way belongs to another user, or others may write to such a directory. Whoever connects to
+// it finds out what else is wrong with it, for example that it does not exist.
+Status check_way_to_socket(const std::filesystem::path& path);
+
+// "a directory", "a named pipe".
 std::string_view file_kind_name(mode_t mode);
 
 struct OpenFile {
@@ -31,13 +36,17 @@ struct OpenFile {
 // itself is held open.
 class Walk {
  public:
-  explicit Walk(std::filesystem::path path) : asked_(std::move(path)) {}
+  // `kind` is the kind of the file: S_IFREG, or S_IFSOCK, which is not opened.
+  explicit Walk(std::filesystem::path path, mode_t kind = S_IFREG)
+      : asked_(std::move(path)), kind_(kind) {}
 
   // Returns nullopt if the file does not exist, or was replaced during the walk; is_absent()
   // distinguishes them. Fails as read_secret_file() does.
   Result<std::optional<OpenFile>> open_file();
   // Whether the last directory has no entry of the file's name.
   bool is_absent() const { return is_absent_; }
+  // Whether it failed because of an owner or a mode.
+  bool is_distrusted() const { return is_distrusted_; }
   // The directory in which the walk ended, with symlinks resolved. If the walk followed symlinks,
   // another walk may end in another directory.
   const std::filesystem::path& reached() const { return here_; }
@@ -57,14 +66,15 @@ class Walk {
   bool look_at(const std::string& name, Entry& entry) const;
   Result<Step> follow(const std::string& name, const Entry& entry, bool is_last);
   Result<Step> enter(const std::string& name, Entry entry);
-  Result<Step> open_regular(const std::string& name, OpenFile& file) const;
-  Status check(const struct stat& status, const std::string& name) const;
+  Result<Step> open_regular(const std::string& name, OpenFile& file);
+  Status check(const struct stat& status, const std::string& name);
 
   void go_to_root();
   int base() const;
   std::string path_of(const std::string& name) const;
 
   std::filesystem::path asked_;
+  mode_t kind_;
   std::filesystem::path here_;     // for messages
   FileDescriptor held_;            // the last directory that is held, if any
   std::string below_;              // from there, or from the root; ends in '/' unless empty
@@ -74,6 +84,7 @@ class Walk {
   bool is_confined_ = false;  // a symlink of the last name was followed
   std::size_t depth_ = 0;     // below the directory that confines
   bool is_absent_ = false;
+  bool is_distrusted_ = false;
 };
 
 }  // namespace execcred

@@ -5,6 +5,7 @@
 #include <execcred/base/error.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/os/file_walk.hpp>
 
 #include <netinet/in.h>
 #include <poll.h>
@@ -121,6 +122,9 @@ int wait_for_connection(int socket, steady_clock::time_point deadline) {
 
 Result<FileDescriptor> connect_to(const WorkloadEndpoint& endpoint,
                                   steady_clock::time_point deadline) {
+  if (!endpoint.path.empty()) {
+    TRY(check_way_to_socket(endpoint.path).context("looking at the Workload API's socket"));
+  }
   sockaddr_storage storage = {};
   const socklen_t size = fill(endpoint, storage);
   FileDescriptor socket(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

@@ -30,8 +30,9 @@ Result<std::string> checked_workload_endpoint(const std::string& text);
 
 // The connection to a Workload API.
 
-// Connects a new, non-blocking socket. Fails (configuration) if the socket may not be opened or
-// cannot be a socket; (unavailable, transient) if no agent is listening.
+// Connects a new, non-blocking socket. Fails (configuration) if the socket may not be opened,
+// cannot be a socket, or could be another user's; (unavailable, transient) if no agent is
+// listening.
 Result<FileDescriptor> connect_to(const WorkloadEndpoint& endpoint,
                                   std::chrono::steady_clock::time_point deadline);
 

@@ -210,6 +210,60 @@ TEST_CASE("endpoint: a symbolic link to the socket is followed, as kubelets moun
   CHECK_SUCCESS(run_at("unix://" + peer.sandbox.at("link")));
 }
 
+TEST_CASE(
+    "endpoint: a folder on the way that others may write to is refused, and nothing is asked") {
+  const AgentPeer agent;
+  const fs::path home = agent.peer.sandbox.path();
+  const fs::path open = home / "open";
+  fs::create_directories(open / "closed");
+  for (const fs::path& name : {open / "agent.sock", open / "closed/agent.sock"}) {
+    CAPTURE(name);
+    fs::create_hard_link(home / "agent.sock", name);
+    for (const unsigned mode : {0777U, 0775U, 0757U, 01777U}) {
+      CAPTURE(mode);
+      fs::permissions(open, fs::perms(mode));
+      // Root's own folder may be sticky.
+      if (mode == 01777 && geteuid() == 0) {
+        CHECK_SUCCESS(run_at("unix://" + name.native()));
+        continue;
+      }
+      const Outcome outcome = run_at("unix://" + name.native());
+      CHECK_REFUSAL(outcome, 2, "is writable by other users");
+      CHECK(blackbox::says(outcome, open.native()));
+      CHECK(blackbox::says(outcome, "let root or this user own it"));
+    }
+    fs::permissions(open, fs::perms(0755));
+    CHECK_SUCCESS(run_at("unix://" + name.native()));
+  }
+  // The way of a link's target counts too.
+  fs::create_symlink(open / "agent.sock", home / "link");
+  CHECK_SUCCESS(run_at("unix://" + (home / "link").native()));
+  fs::permissions(open, fs::perms(0777));
+  CHECK_REFUSAL(run_at("unix://" + (home / "link").native()), 2, "is writable by other users");
+}
+
+TEST_CASE("endpoint: a socket of root or of this user is asked, whatever its mode is") {
+  const AgentPeer agent;
+  const std::string socket = agent.peer.sandbox.at("agent.sock");
+  for (const unsigned mode : {0700U, 0777U}) {
+    fs::permissions(socket, fs::perms(mode));
+    CHECK_SUCCESS(agent.run());
+  }
+  if (!is_root_or_counted("a socket of another user")) return;
+  CHECK_SUCCESS(
+      blackbox::run(as_stranger(agent.peer.sandbox, command_at(agent.peer.server.uri(), {}))));
+  REQUIRE(chown(socket.c_str(), kStranger, kStranger) == 0);
+  const std::string told = "it belongs to user " + std::to_string(kStranger);
+  const Outcome outcome = agent.run();
+  CHECK_REFUSAL(outcome, 2, told);
+  CHECK(blackbox::says(outcome, socket));
+  CHECK_SUCCESS(
+      blackbox::run(as_stranger(agent.peer.sandbox, command_at(agent.peer.server.uri(), {}))));
+  REQUIRE(chown(socket.c_str(), 0, 0) == 0);
+  REQUIRE(chown(agent.peer.sandbox.path().c_str(), kStranger, kStranger) == 0);
+  CHECK_REFUSAL(agent.run(), 2, "belongs to user " + std::to_string(kStranger));
+}
+
 TEST_CASE("endpoint: a port on which nothing listens is a temporary failure") {
   std::string uri;
   {
