@@ -31,7 +31,9 @@ Result<AwsCredentials> read_reply(const json::Value& document) {
 
 Result<TokenCommand> parse_credential_process(const std::string& text) {
   Result<std::vector<std::string>> words = split_shell_words(text);
-  if (!words) return wrong("credential_process " + words.error().message);
+  if (!words) {
+    return wrong("credential_process " + words.error().message, "end each quote, as in a shell");
+  }
   if (words->empty()) return wrong("credential_process is empty");
   TokenCommand command = {.program = std::move(words->front())};
   if (!command.program.starts_with('/')) {
