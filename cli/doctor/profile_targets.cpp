@@ -37,6 +37,11 @@ std::string names_of(const ClusterProfile& profile) {
 }
 
 void report_no_choice(const ClusterProfile& profile, const std::string& wanted, Item& item) {
+  if (profile.provider_problem) {
+    item.fail(StepId::profile, cause::kProfileInvalid, profile.provider_problem->message,
+              kMendProfile);
+    return;
+  }
   if (profile.access_providers.empty()) {
     item.fail(StepId::profile, cause::kNoProvider,
               profile.has_dropped_providers

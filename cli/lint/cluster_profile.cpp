@@ -11,6 +11,7 @@
 #include <execcred/kube/label_selector.hpp>
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <string>
@@ -205,6 +206,29 @@ void check_dropped_field(const Scope& scope, const ObjectReader& status) {
               "move its entries to accessProviders");
 }
 
+// Checks a list of entries that only inform: the cluster is used without those that are malformed.
+void check_entries(const Scope& scope, const ObjectReader& status, std::string_view list,
+                   std::initializer_list<std::string_view> texts) {
+  const json::Value* const entries = status.find(list);
+  if (entries == nullptr) return;
+  const std::string path = status.path_of(list);
+  if (entries->array() == nullptr) {
+    scope.error(path, "must be an array, not " + std::string(entries->kind()), kFormat);
+    return;
+  }
+  for (std::size_t i = 0; i < entries->array()->size(); ++i) {
+    const Result<ObjectReader> entry = ObjectReader::open((*entries->array())[i], path + step(i));
+    if (!entry) {
+      scope.add(Severity::error, entry.error(), path, kFormat);
+      continue;
+    }
+    for (const std::string_view text : texts) {
+      const Result<std::optional<std::string>> value = entry->optional_string(text);
+      if (!value) scope.add(Severity::error, value.error(), path, kFormat);
+    }
+  }
+}
+
 void check_status(const Scope& scope, const ObjectReader& document, ProfileVersion version) {
   const Result<std::optional<ObjectReader>> status = document.optional_object("status");
   if (!status) {
@@ -214,6 +238,8 @@ void check_status(const Scope& scope, const ObjectReader& document, ProfileVersi
   std::size_t providers = 0;
   std::set<std::string> names;
   if (*status) {
+    check_entries(scope, **status, "conditions", {"type", "status"});
+    check_entries(scope, **status, "properties", {"name", "value"});
     providers += check_providers(scope, **status, "accessProviders", version, names);
     std::size_t deprecated = 0;
     if (version == ProfileVersion::v1alpha1) {

@@ -72,6 +72,7 @@ Result<const MappedProvider*> choose(const ProviderMapping& mapping, const Clust
                                      std::string_view wanted) {
   const MappedProvider* const found = find_provider(mapping, profile, wanted);
   if (found != nullptr) return found;
+  if (profile.provider_problem) return *profile.provider_problem;
   if (!wanted.empty()) {
     const MappedProvider* provider = find_mapped(mapping, wanted);
     return Error{.kind = Error::Kind::configuration,
@@ -250,6 +251,10 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
                 .exec = mapped->exec,
                 .cluster = {}};
   const Status resolved = [&]() -> Status {
+    if (listed.is_listed_twice) {
+      return json::field_error(listed.path + ".name",
+                               "is " + in_quotes(listed.name) + ", like that of another entry");
+    }
     if (listed.cluster.is_null()) return json::field_error(path, "is missing");
     const ObjectReader cluster = TRY(ObjectReader::open(listed.cluster, path));
     access.cluster = TRY(parse_kubeconfig_cluster(cluster));

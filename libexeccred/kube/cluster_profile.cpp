@@ -8,6 +8,7 @@
 #include <execcred/yaml/documents.hpp>
 
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -22,25 +23,38 @@ using json::Value;
 constexpr std::size_t kMaxProviders = 100'000;
 
 Result<std::vector<AccessProvider>> read_providers(const ObjectReader& status,
-                                                   std::string_view field) {
-  const std::vector<ObjectReader> entries = TRY(status.objects(field));
-  if (entries.size() > kMaxProviders) {
-    return json::field_error(status.path_of(field),
-                             "has more than " + std::to_string(kMaxProviders) + " entries");
-  }
+                                                   std::string_view field,
+                                                   std::optional<Error>& problem) {
   std::vector<AccessProvider> providers;
-  providers.reserve(entries.size());
-  std::unordered_set<std::string> names;
-  for (const ObjectReader& entry : entries) {
-    std::string name = TRY(entry.required_string("name"));
-    if (!names.insert(name).second) {
-      return json::field_error(entry.path_of("name"),
-                               "is " + in_quotes(name) + ", like that of an entry before it");
+  const Value* const list = status.find(field);
+  if (list == nullptr) return providers;
+  const std::string path = status.path_of(field);
+  const json::Array* const entries = list->array();
+  if (entries == nullptr) {
+    return json::field_error(path, "must be an array, not " + std::string(list->kind()));
+  }
+  if (entries->size() > kMaxProviders) {
+    return json::field_error(path, "has more than " + std::to_string(kMaxProviders) + " entries");
+  }
+  providers.reserve(entries->size());
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < entries->size(); ++i) {
+    const Result<ObjectReader> entry =
+        ObjectReader::open((*entries)[i], path + "[" + std::to_string(i) + "]");
+    const Result<std::string> name =
+        entry ? entry->required_string("name") : Result<std::string>(entry.error());
+    if (!name) {
+      if (!problem) problem = name.error();
+      continue;
     }
-    const Value* cluster = entry.find("cluster");
-    providers.push_back({.name = std::move(name),
-                         .path = entry.path(),
-                         .cluster = cluster == nullptr ? Value() : *cluster});
+    const auto [known, is_new] = places.emplace(*name, providers.size());
+    if (!is_new) {
+      providers[known->second].is_listed_twice = true;
+      continue;
+    }
+    const Value* cluster = entry->find("cluster");
+    providers.push_back(
+        {.name = *name, .path = entry->path(), .cluster = cluster == nullptr ? Value() : *cluster});
   }
   return providers;
 }
@@ -71,34 +85,18 @@ Status read_metadata(const ObjectReader& document, ClusterProfile& profile) {
                            in_quotes(profile.name_space) + " is no DNS-1123 label");
 }
 
-// The entry of a list of objects in which `key` is `name`.
-Result<std::optional<ObjectReader>> find_entry(const ObjectReader& status, std::string_view list,
-                                               std::string_view key, std::string_view name) {
-  const std::vector<ObjectReader> entries = TRY(status.objects(list));
-  for (const ObjectReader& entry : entries) {
-    const std::optional<std::string> entry_name = TRY(entry.optional_string(key));
-    if (entry_name && *entry_name == name) return std::optional(entry);
+// The member `field` of the entry of a list in which `key` is `name`; empty if there is none, or
+// if it is malformed.
+std::string text_of_entry(const ObjectReader& status, std::string_view list,
+                          std::pair<std::string_view, std::string_view> key_and_name,
+                          std::string_view field) {
+  const Value* const entries = status.find(list);
+  if (entries == nullptr || entries->array() == nullptr) return {};
+  for (const Value& entry : *entries->array()) {
+    if (json::text_or_empty(entry, key_and_name.first) != key_and_name.second) continue;
+    std::string text = json::text_or_empty(entry, field);
+    return has_control_character(text) ? std::string() : text;
   }
-  return std::optional<ObjectReader>();
-}
-
-Status read_health(const ObjectReader& status, ClusterProfile& profile) {
-  for (const std::string_view type : {"ControlPlaneHealthy", "Joined"}) {
-    const std::optional<ObjectReader> condition =
-        TRY(find_entry(status, "conditions", "type", type));
-    if (!condition) continue;
-    const std::optional<std::string> value = TRY(condition->optional_string("status"));
-    if (value == "False" && !profile.is_unhealthy()) profile.unhealthy_condition = type;
-  }
-  return {};
-}
-
-Status read_cluster_id(const ObjectReader& status, ClusterProfile& profile) {
-  const std::optional<ObjectReader> property =
-      TRY(find_entry(status, "properties", "name", "cluster.clusterset.k8s.io"));
-  if (!property) return {};
-  const std::optional<std::string> value = TRY(property->optional_string("value"));
-  if (value) profile.cluster_id = *value;
   return {};
 }
 
@@ -115,19 +113,29 @@ void read_member_property(const ObjectReader& status, ClusterProfile& profile) {
 Status read_status(const ObjectReader& document, ClusterProfile& profile) {
   const std::optional<ObjectReader> status = TRY(document.optional_object("status"));
   if (!status) return {};
-  TRY(read_health(*status, profile));
-  TRY(read_cluster_id(*status, profile));
+  for (const std::string_view type : {"ControlPlaneHealthy", "Joined"}) {
+    const std::string value = text_of_entry(*status, "conditions", {"type", type}, "status");
+    if (value == "False" && !profile.is_unhealthy()) profile.unhealthy_condition = type;
+  }
+  profile.cluster_id =
+      text_of_entry(*status, "properties", {"name", "cluster.clusterset.k8s.io"}, "value");
   read_member_property(*status, profile);
-  profile.access_providers = TRY(read_providers(*status, "accessProviders"));
+  std::optional<Error>& problem = profile.provider_problem;
+  profile.access_providers = TRY(read_providers(*status, "accessProviders", problem));
   if (profile.version != ProfileVersion::v1alpha1) {
     const Value* dropped = status->find("credentialProviders");
     profile.has_dropped_providers = dropped != nullptr && !dropped->is_null();
     return {};
   }
-  std::vector<AccessProvider> deprecated = TRY(read_providers(*status, "credentialProviders"));
+  Result<std::vector<AccessProvider>> deprecated =
+      read_providers(*status, "credentialProviders", problem);
+  if (!deprecated) {
+    problem = std::move(deprecated).error();
+    return {};
+  }
   std::unordered_set<std::string> names;
   for (const AccessProvider& provider : profile.access_providers) names.insert(provider.name);
-  for (AccessProvider& provider : deprecated) {
+  for (AccessProvider& provider : *deprecated) {
     if (names.contains(provider.name)) continue;
     profile.access_providers.push_back(std::move(provider));
   }

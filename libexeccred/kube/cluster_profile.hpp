@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,7 @@ struct AccessProvider {
   std::string path;  // "status.accessProviders[0]"
   // A kubeconfig v1 Cluster that is not parsed yet, so that a malformed one does not affect others.
   json::Value cluster;
+  bool is_listed_twice = false;  // another entry of its list has its name: this one is not used
 };
 
 struct ClusterProfile {
@@ -70,6 +72,8 @@ struct ClusterProfile {
   // The label kInventoryMemberLabel, or else the property of this name; empty without both.
   std::string inventory_member_id;
   bool has_member_label = false;
+  // The first part of these lists that could not be read, so that a provider may be missing above.
+  std::optional<Error> provider_problem;
   // Whether its status has credentialProviders, a field that its version does not have. They are
   // ignored.
   bool has_dropped_providers = false;
@@ -81,8 +85,10 @@ struct ClusterProfile {
 
 // The version is that of the document's apiVersion. `version` is for a document without one, such
 // as an item of a list. Fails (configuration) with the path of the field at fault: a version that
-// is not read, a name that is not a DNS-1123 subdomain, a list of providers that holds one name
-// twice or has more than 100,000 entries.
+// is not read, a name that is not a DNS-1123 subdomain, a list of providers that is no list or has
+// more than 100,000 entries. A field without which the cluster can still be reached does not make
+// the ClusterProfile unusable: a malformed property or condition counts as absent, and an entry
+// without a name, or a malformed deprecated list, becomes its provider_problem.
 Result<ClusterProfile> parse_cluster_profile(const json::Value& document,
                                              ProfileVersion version = ProfileVersion::v1alpha1);
 

@@ -112,17 +112,54 @@ TEST_CASE("parse_cluster_profiles: a malformed document is refused with the path
           {head + R"("metadata":{"name":"a","name":"b"}})", "more than once"},
           {head + R"("metadata":{"name":"a"},"status":[]})", "status"},
           {json_profile("a", R"({"accessProviders":{}})"), "status.accessProviders"},
-          {json_profile("a", R"({"accessProviders":[1]})"), "status.accessProviders[0]"},
-          {json_profile("a", R"({"accessProviders":[{}]})"), "status.accessProviders[0].name"},
-          {json_profile("a", R"({"accessProviders":[{"name":"x"},{"name":"x"}]})"),
-           "status.accessProviders[1].name"},
-          {json_profile("a", R"({"credentialProviders":[{"name":"x"},{"name":"x"}]})"),
-           "status.credentialProviders[1].name"},
           {R"({"apiVersion":"v1","kind":"List","items":[)" + json_profile("a") + "," +
                json_profile("B") + "]}",
            "items[1]"}}) {
     CAPTURE(c.text);
     check_fails(parse_cluster_profiles(c.text), kConfiguration, c.told);
+  }
+}
+
+TEST_CASE("resolve_access: only what is needed to reach the cluster must be well-formed") {
+  struct Case {
+    std::string status, told;  // told: of the failure to use it; empty: it is used
+  };
+  const std::string good = R"({"name":"p","cluster":{"server":"https://a"}})";
+  const std::string list = R"("accessProviders":[)" + good + "]";
+  const std::string property = R"("properties":[{"name":"cluster.clusterset.k8s.io","value":)";
+  for (const Case& c : std::vector<Case>{
+           {"{" + property + R"("a\tb"}],)" + list + "}", ""},
+           {"{" + property + "7}]," + list + "}", ""},
+           {R"({"properties":{},"conditions":"none",)" + list + "}", ""},
+           {R"({"properties":[1,{"name":2}],"conditions":[1,{"type":2}],)" + list + "}", ""},
+           {R"({"conditions":[{"type":"ControlPlaneHealthy","status":true}],)" + list + "}", ""},
+           {R"({"credentialProviders":7,)" + list + "}", ""},
+           {R"({"accessProviders":[1,{},{"name":"\t"},)" + good + "]}", ""},
+           {R"({"accessProviders":[{"name":"x"},{"name":"x"},)" + good + "]}", ""},
+           {R"({"accessProviders":[)" + good + "," + good + "]}",
+            "status.accessProviders[0].name is 'p', like that of another entry"},
+           {R"({"credentialProviders":[)" + good + "," + good + "]}",
+            "status.credentialProviders[0].name is 'p', like that of another entry"},
+           {R"({"accessProviders":[1]})", "status.accessProviders[0] must be an object"},
+           {R"({"accessProviders":[{}]})", "status.accessProviders[0].name is missing"},
+           {R"({"accessProviders":[{"name":"x"},{"name":7}]})", "status.accessProviders[1].name"},
+           {R"({"credentialProviders":{}})", "status.credentialProviders must be an array"}}) {
+    CAPTURE(c.status);
+    const Result<std::vector<ClusterProfile>> profiles =
+        parse_cluster_profiles(json_profile("a", c.status));
+    REQUIRE(profiles);
+    CHECK(profiles->front().cluster_id.empty());
+    CHECK_FALSE(profiles->front().is_unhealthy());
+    ProviderMapping mapping;
+    MappedProvider& provider = mapping.providers.emplace_back();
+    provider.name = "p";
+    provider.exec.command = "/plugin";
+    const Result<Access> access = resolve_access(mapping, profiles->front());
+    if (c.told.empty()) {
+      CHECK(access);
+    } else {
+      check_fails(access, kConfiguration, c.told);
+    }
   }
 }
 
@@ -339,10 +376,12 @@ TEST_CASE("parse_cluster_profile: a list may have at most 100,000 providers") {
   const Result<std::vector<ClusterProfile>> profiles = parsed("accessProviders", 100'000);
   REQUIRE(profiles);
   CHECK(profiles->front().access_providers.size() == 100'000);
-  for (const std::string field : {"accessProviders", "credentialProviders"}) {
-    check_fails(parsed(field, 100'001), kConfiguration,
-                "status." + field + " has more than 100000 entries");
-  }
+  constexpr const char* kTold = "has more than 100000 entries";
+  check_fails(parsed("accessProviders", 100'001), kConfiguration, kTold);
+  const Result<std::vector<ClusterProfile>> deprecated = parsed("credentialProviders", 100'001);
+  REQUIRE(deprecated);
+  REQUIRE(deprecated->front().provider_problem);
+  CHECK(test::contains(deprecated->front().provider_problem->message, kTold));
 }
 
 TEST_CASE("load_profiles: reads a file or a folder, and reports files that cannot be read") {
