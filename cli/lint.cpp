@@ -31,10 +31,14 @@ Status check_profiles(HubClient& hub, const HubOptions& options, lint::Run& run,
   lint::Run of_hub{.limits = run.limits};
   const ProfileQuery query = {.name_space = options.name_space(), .selector = options.selector()};
   deadline::enter_phase("reading ClusterProfiles from the hub");
-  Status read = for_each_profile_of(hub, query, [&](const json::Value& document) -> Status {
+  Status read = for_each_profile_of(hub, query, [&](const HubItem& item) -> Status {
     ++objects;
-    const lint::Scope scope(of_hub, "hub: ClusterProfile " + full_name_of(document));
-    const Result<json::ObjectReader> reader = json::ObjectReader::open(document, "");
+    const lint::Scope scope(of_hub, "hub: ClusterProfile " + full_name_of(item.object));
+    if (item.problem) {
+      scope.error({}, item.problem->message, item.problem->hint);
+      return {};
+    }
+    const Result<json::ObjectReader> reader = json::ObjectReader::open(item.object, "");
     if (reader) {
       lint::check_cluster_profile(scope, *reader, lint::ProfileOf::list);
     } else {
@@ -55,13 +59,20 @@ Status check_remote_secrets(HubClient& hub, const HubOptions& options, lint::Run
   const HubResource resource{
       .version = "v1", .resource = "secrets", .name_space = options.name_space()};
   lint::RemoteSecrets secrets;
-  Status read = hub.list(resource, "istio/multiCluster=true", kSecretsPage,
-                         [&](json::Value item) -> Result<bool> {
-                           const StoredSecret secret = TRY(take_secret(std::move(item), true));
-                           ++objects;
-                           secrets.add(secret);
-                           return true;
-                         });
+  const HubListQuery query = {.label_selector = "istio/multiCluster=true",
+                              .page_size = kSecretsPage};
+  const Result<std::string> listed = hub.list(resource, query, [&](HubItem item) -> Result<bool> {
+    ++objects;
+    if (item.problem) {
+      lint::Scope(run, "hub: Secret " + full_name_of(item.object))
+          .as(lint::rule::kHub)
+          .warning({}, item.problem->message, item.problem->hint);
+      return true;
+    }
+    secrets.add(TRY(take_secret(std::move(item.object), true)));
+    return true;
+  });
+  const Status read = listed ? Status() : listed.error();
   secrets.report(run);
   if (read || read.error().kind != Error::Kind::no_credential) return read;
   // A user that may read ClusterProfiles may lack the right to read Secrets.

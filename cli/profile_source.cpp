@@ -22,8 +22,8 @@ Status read_hub(const HubOptions& options, std::string_view name,
                               .selector = options.selector(),
                               .name = std::string(name)};
   deadline::enter_phase("reading ClusterProfiles from the hub");
-  Status read = for_each_profile_of(hub, query, [&receive](const json::Value& document) -> Status {
-    receive(parse_profile_of_hub(document), profile_name_of(document));
+  Status read = for_each_profile_of(hub, query, [&receive](const HubItem& item) -> Status {
+    receive(parse_profile_of_hub(item), profile_name_of(item.object));
     return {};
   });
   deadline::enter_phase(nullptr);

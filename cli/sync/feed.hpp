@@ -38,10 +38,10 @@ struct Picture {
   // The ClusterProfiles are known. If false, there was no complete list yet, or it could not be
   // read.
   bool is_known = false;
-  // The list is complete and up to date, and every ClusterProfile in it could be read. So a
+  // The list is complete and up to date, and every ClusterProfile in it has a name. So a
   // ClusterProfile that is not listed has been deleted.
   bool is_whole = false;
-  std::size_t count = 0;  // of ClusterProfiles that could be read
+  std::size_t count = 0;  // of ClusterProfiles: of files, only those that could be read
   // Why the inventory could not be read.
   std::optional<Error> failure = std::nullopt;
   // The errors of documents that could not be read and have no usable name.

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feed.hpp"
 
-#include <execcred/base/try.hpp>
 #include <execcred/hub/profiles.hpp>
-#include <execcred/json/json.hpp>
 
 #include <map>
 #include <mutex>
@@ -31,16 +29,13 @@ class HubFeed final : public ProfileFeed {
   std::mutex mutex_;
   Objects news_;  // since the last look; null: it went
   Objects objects_;
-  std::size_t problems_ = 0;  // of objects_
   std::thread watcher_;
 };
 
 ListedProfile parse(const WatchedObject& object) {
   const auto profile = [&object]() -> Result<ClusterProfile> {
     if (object.problem) return *object.problem;
-    const json::Value document =
-        TRY(json::parse(object.text, {.bytes = kMaxInventory, .depth = 64}));
-    return parse_profile_of_hub(document);
+    return parse_profile_of_hub(parse_item(object.text));
   };
   return {.name_space = object.name_space,
           .name = object.name,
@@ -59,25 +54,22 @@ Picture HubFeed::read(bool is_anew, const FeedReceiver& receiver) {
     news.swap(news_);
   }
   for (auto& [key, object] : news) {
-    if (const auto old = objects_.find(key); old != objects_.end()) {
-      if (old->second->problem) --problems_;
-      objects_.erase(old);
-    }
     if (!object) {
+      objects_.erase(key);
       receiver.drop(key);
       continue;
     }
-    if (object->problem) ++problems_;
     if (!is_anew) receiver.take(parse(*object));
-    objects_.emplace(key, std::move(object));
+    objects_.insert_or_assign(key, std::move(object));
   }
   if (is_anew) {
     for (const auto& [key, object] : objects_) receiver.take(parse(*object));
   }
-  // An outdated list is not whole: there may be more ClusterProfiles, or fewer.
+  // An outdated list is not whole: there may be more ClusterProfiles, or fewer. An object that
+  // cannot be read has a name on the hub, so it says nothing about the others.
   return {.is_known = true,
-          .is_whole = state.is_in_sync && problems_ == 0,
-          .count = objects_.size() - problems_,
+          .is_whole = state.is_in_sync,
+          .count = objects_.size(),
           .failure = state.error};
 }
 

@@ -327,24 +327,29 @@ Held SecretStore::place_of(const std::string& name, const Mark& mark) {
 
 Result<std::vector<Held>> SecretStore::scan() {
   const LabelSelector selector = TRY(selector_of(settings_.instance));
-  const std::vector<Value> objects =
-      TRY(clients_.with([&](HubClient& client) -> Result<std::vector<Value>> {
-        return HubSecrets(client).list(settings_.scanned, selector, HubContent::metadata);
-      }));
   std::vector<Held> held;
-  seen_->clear();
-  for (const Value& object : objects) {
-    std::optional<Mark> mark = mark_of_object(object);
-    if (!mark || mark->instance != settings_.instance) continue;
-    const std::string name_space(metadata_text(object, "namespace"));
-    const std::string name(metadata_text(object, "name"));
+  const auto restart = [&] {
+    held.clear();
+    seen_->clear();
+  };
+  // A Secret that cannot be read has no mark of ours: its author only gave it our label.
+  const auto take = [&](const HubItem& item) {
+    std::optional<Mark> mark = mark_of_object(item.object);
+    if (!mark || mark->instance != settings_.instance) return;
+    const std::string name_space(metadata_text(item.object, "namespace"));
+    const std::string name(metadata_text(item.object, "name"));
     held.push_back({.store = this,
                     .place = place_name(name_space, name),
                     .name_space = name_space,
                     .name = name,
                     .mark = std::move(*mark)});
     seen_->note(held.back());
-  }
+  };
+  const auto list = [&](HubClient& client) -> Result<bool> {
+    TRY(HubSecrets(client).list(settings_.scanned, selector, HubContent::metadata, restart, take));
+    return true;
+  };
+  TRY(clients_.with(list));
   return held;
 }
 
@@ -404,7 +409,7 @@ Result<Wrote> SecretStore::write(const Held& held, const SecretForm& form,
   Known known;
   if (!seen) known.emplace();
   if (seen && !seen->text.empty()) {
-    Value object = TRY(json::parse(seen->text));
+    Value object = TRY(json::parse(seen->text, {.bytes = kMaxHubObject}));
     const std::optional<Mark> mark = mark_of_object(object);
     const bool is_same =
         mark && mark->stands_for(held.mark, form.shows_end) && seen->data == digest_of(form);

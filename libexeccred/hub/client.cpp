@@ -8,18 +8,19 @@
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/hub/failure.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/json/json_scan.hpp>
 #include <execcred/os/file.hpp>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace execcred {
 namespace {
 
-// The data of a Secret is at most 1 MiB; base64 adds a third, and managedFields and annotations add
-// more. The limit of a page is the one for several such objects.
-constexpr std::size_t kMaxObject = 4 * 1024 * 1024;
-constexpr std::size_t kMaxPage = 64 * 1024 * 1024;
+constexpr std::size_t kMaxPage = std::size_t{64} * 1024 * 1024;
+// Of a page that may be divided. It is smaller, so that a page that is too large costs little time.
+constexpr std::size_t kMaxSeveral = kMaxPage / 4;
 
 constexpr int kMaxPages = 10'000;
 
@@ -32,33 +33,16 @@ bool is_created(const HttpResponse& response) {
   return response.status == 200 || response.status == 201;
 }
 
-Result<json::Value> parse_reply(const HttpResponse& response, std::size_t max_bytes,
-                                const Hub& hub) {
-  Result<json::Value> document = json::parse(response.body.reveal(), {.bytes = max_bytes});
-  // The parser's message quotes a duplicate key.
-  if (!document)
-    return unusable(hub, "is no JSON: it " + shown_text_of(document.error().message, hub));
+// The parser's message quotes a duplicate key.
+Error not_json(const Error& error, const Hub& hub) {
+  return unusable(hub, "is no JSON: it " + shown_text_of(error.message, hub));
+}
+
+Result<json::Value> parse_reply(const HttpResponse& response, const Hub& hub) {
+  Result<json::Value> document = json::parse(response.body.reveal(), {.bytes = kMaxHubObject});
+  if (!document) return not_json(document.error(), hub);
   if (document->object() == nullptr) return unusable(hub, "is no JSON object");
   return document;
-}
-
-// If a list took so long that the server dropped its snapshot, the refusal has a token to continue
-// with the current state.
-std::string continued(const HttpResponse& response) {
-  constexpr int kGone = 410;
-  if (response.status != kGone) return {};
-  const Result<json::Value> document = json::parse(response.body.reveal());
-  const json::Value* metadata = document ? document->find("metadata") : nullptr;
-  return metadata == nullptr ? std::string() : json::text_or_empty(metadata->find("continue"));
-}
-
-json::Array take_items(json::Value& page) {
-  for (json::Member& member : *page.object()) {
-    if (member.name == "items" && member.value.array() != nullptr) {
-      return std::move(*member.value.array());
-    }
-  }
-  return {};
 }
 
 // The string member `member` of each object in the list `list`; objects without it are left out.
@@ -116,13 +100,14 @@ Hub Hub::copy() const {
           .token_file = token_file,
           .token_age = token_age,
           .http = http,
+          .tls_files = tls_files,
           .origin = origin,
           .noun = noun};
 }
 
 HubClient::HubClient(Hub hub, CallContext call, RetryPolicy retries)
     : hub_(std::move(hub)), call_(std::move(call)), retries_(std::move(retries)) {
-  http_ = make_http_client(std::move(hub_.http));
+  http_ = make_http_client(std::move(hub_.http), hub_.tls_files);
 }
 
 HubClient::HubClient(Hub hub, std::unique_ptr<HttpClient> http, CallContext call,
@@ -181,10 +166,10 @@ Result<HttpResponse> HubClient::exchange(const std::string& target, HttpRequest 
 Result<std::optional<json::Value>> HubClient::find(const HubResource& resource) {
   const auto answer = [&]() -> Result<std::optional<json::Value>> {
     const HttpResponse response =
-        TRY(send({.url = hub_.server + path_of(resource), .max_reply_bytes = kMaxObject}));
+        TRY(send({.url = hub_.server + path_of(resource), .max_reply_bytes = kMaxHubObject}));
     if (is_absent(response, resource)) return std::optional<json::Value>();
     if (response.status != 200) return hub_refusal(response, resource, "get", hub_);
-    json::Value object = TRY(parse_reply(response, kMaxObject, hub_));
+    json::Value object = TRY(parse_reply(response, hub_));
     return std::optional(std::move(object));
   };
   return answer().context("reading " + subject_of(resource) + " from " + shown(hub_));
@@ -196,7 +181,7 @@ Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
   constexpr int kForbidden = 403;
   const auto answer = [&]() -> Result<std::optional<json::Value>> {
     const HttpResponse response =
-        TRY(send({.url = hub_.server + path, .max_reply_bytes = kMaxObject}));
+        TRY(send({.url = hub_.server + path, .max_reply_bytes = kMaxHubObject}));
     if (response.status == kNotFound) return std::optional<json::Value>();
     if (response.status != 200) {
       Error refusal = hub_refusal(response, {}, "get", hub_);
@@ -207,7 +192,7 @@ Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
       }
       return refusal;
     }
-    json::Value object = TRY(parse_reply(response, kMaxObject, hub_));
+    json::Value object = TRY(parse_reply(response, hub_));
     if (json::text_or_empty(object.find("kind")) != kind) {
       Error error = unusable(hub_, "is no " + std::string(kind));
       error.hint = "is this a Kubernetes API server?";
@@ -236,7 +221,7 @@ Result<HttpResponse> HubClient::post(const HubResource& resource, const json::Va
   HttpRequest request{.method = "POST",
                       .url = hub_.server + path_of(resource),
                       .body = text_to_send(body),
-                      .max_reply_bytes = kMaxObject};
+                      .max_reply_bytes = kMaxHubObject};
   request.add_header("Content-Type", "application/json");
   return send(std::move(request));
 }
@@ -245,7 +230,7 @@ Result<json::Value> HubClient::create(const HubResource& resource, const json::V
   const auto answer = [&]() -> Result<json::Value> {
     const HttpResponse response = TRY(post(resource, body));
     if (!is_created(response)) return hub_refusal(response, resource, "create", hub_);
-    return parse_reply(response, kMaxObject, hub_);
+    return parse_reply(response, hub_);
   };
   return answer().context("creating " + subject_of(resource) + " on " + shown(hub_));
 }
@@ -262,84 +247,116 @@ Result<bool> HubClient::create_named(const HubResource& resource, const json::Va
 }
 
 struct HubClient::Page {
-  json::Array items = {};
+  std::vector<HubItem> items = {};
   std::string next = {};  // for the page after it; empty on the last
   std::string resource_version = {};
   std::size_t bytes = 0;
-  // The server dropped the snapshot of the list: no items, and `next` continues with the current
-  // state.
-  bool is_expired = false;
+  bool is_expired = false;    // the server dropped the snapshot of the list
+  bool is_too_large = false;  // and was not read to its end
+};
+
+// Where a list continues.
+struct HubClient::Place {
+  std::size_t limit = 0;  // of objects; 0: none
+  std::string token = {};
 };
 
 Result<HubClient::Page> HubClient::read_page(const HubResource& resource, const HubListQuery& query,
-                                             const std::string& token, std::size_t max_bytes) {
-  std::string target = path_of(resource) + "?limit=" + std::to_string(query.page_size);
+                                             const Place& place) {
+  std::vector<std::string> parameters;
+  if (place.limit != 0) parameters.push_back("limit=" + std::to_string(place.limit));
   if (!query.label_selector.empty()) {
-    target += "&labelSelector=" + percent_encode(query.label_selector);
+    parameters.push_back("labelSelector=" + percent_encode(query.label_selector));
   }
-  if (!token.empty()) target += "&continue=" + percent_encode(token);
-  HttpRequest request{.url = hub_.server + target, .max_reply_bytes = max_bytes};
+  if (!place.token.empty()) parameters.push_back("continue=" + percent_encode(place.token));
+  const std::string separator = parameters.empty() ? "" : "?";
+  HttpRequest request{.url = hub_.server + path_of(resource) + separator + join(parameters, "&")};
   if (query.content == HubContent::metadata) {
     request.add_header("Accept",
                        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
   }
+  const std::size_t max_bytes = place.limit > 1 ? kMaxSeveral : kMaxPage;
   Page page;
-  std::optional<json::Value> list;
-  {
-    const HttpResponse response = TRY(send(std::move(request)));
-    if (std::string next = continued(response); !token.empty() && !next.empty()) {
-      page.next = std::move(next);
-      page.is_expired = true;
-      return page;
-    }
-    if (response.status != 200) return hub_refusal(response, resource, "list", hub_);
-    page.bytes = response.body.size();
-    list = TRY(parse_reply(response, max_bytes, hub_));
-  }
-  if (!json::text_or_empty(list->find("kind")).ends_with("List"))
+  SecretString body;
+  request.receive = [&](std::string_view part) {
+    if (part.empty()) body = SecretString();  // of an earlier attempt
+    page.is_too_large = body.size() + part.size() > max_bytes;
+    if (!page.is_too_large) body.append(part);
+    return !page.is_too_large;
+  };
+  const HttpResponse response = TRY(send(std::move(request)));
+  if (page.is_too_large) return page;
+  constexpr int kGone = 410;
+  page.is_expired = response.status == kGone && !place.token.empty();
+  if (page.is_expired) return page;
+  if (response.status != 200) return hub_refusal(response, resource, "list", hub_);
+  page.bytes = body.size();
+  const Result<HubEnvelope> list = open_envelope(body.reveal(), "items");
+  if (!list) return not_json(list.error(), hub_);
+  if (list->rest.object() == nullptr) return unusable(hub_, "is no JSON object");
+  if (!json::text_or_empty(list->rest.find("kind")).ends_with("List")) {
     return unusable(hub_, "is no list");
-  if (const json::Value* metadata = list->find("metadata"); metadata != nullptr) {
+  }
+  if (const json::Value* metadata = list->rest.find("metadata"); metadata != nullptr) {
     page.next = json::text_or_empty(metadata->find("continue"));
     page.resource_version = json::text_or_empty(metadata->find("resourceVersion"));
   }
-  page.items = take_items(*list);
+  if (list->content.empty() || list->content == "null") return page;
+  const auto texts = json::element_texts(list->content);
+  if (!texts) return unusable(hub_, "is no JSON: its items are no array");
+  for (const std::string_view text : *texts) {
+    HubItem item = parse_item(text);
+    // Without a name, it is the hub's defect, not that of the object's author.
+    if (item.problem && item.object.is_null()) {
+      return unusable(hub_, "is no JSON: " + shown_text_of(item.problem->message, hub_));
+    }
+    page.items.push_back(std::move(item));
+  }
   return page;
 }
 
-Status HubClient::list(const HubResource& resource, std::string_view label_selector,
-                       std::size_t page_size, const Receive& receive) {
-  const HubListQuery query = {.label_selector = std::string(label_selector),
-                              .page_size = page_size};
-  std::string token;
-  const auto one_page = [&]() -> Result<bool> {
-    Page page = TRY(read_page(resource, query, token, kMaxPage));
-    token = std::move(page.next);
-    for (json::Value& item : page.items) {
-      const bool goes_on = TRY(receive(std::move(item)));
-      if (!goes_on) return false;
-    }
-    return !token.empty();
-  };
-  for (int pages = 0; pages < kMaxPages; ++pages) {
-    Result<bool> goes_on =
-        one_page().context("listing " + subject_of(resource) + " of " + shown(hub_));
-    if (!goes_on) return std::move(goes_on).error();
-    if (!*goes_on) return {};
+// Reads the page with as few objects as needed. Of an object that alone is too large, only the
+// metadata is read.
+Result<HubClient::Page> HubClient::read_fitting_page(const HubResource& resource,
+                                                     const HubListQuery& query, Place& place) {
+  Page page = TRY(read_page(resource, query, place));
+  while (page.is_too_large && place.limit != 1) {
+    place.limit = place.limit == 0 ? query.page_size : place.limit / 2;
+    page = TRY(read_page(resource, query, place));
   }
-  return unusable(hub_, "to a list does not end");
+  if (!page.is_too_large) {
+    const bool may_grow = place.limit != 0 && page.bytes < kMaxSeveral / 4;
+    if (may_grow) place.limit = std::min(query.page_size, 2 * place.limit);
+    return page;
+  }
+  HubListQuery names = query;
+  names.content = HubContent::metadata;
+  if (query.content == HubContent::whole) page = TRY(read_page(resource, names, place));
+  // A server that does not know limits may send all objects.
+  if (page.is_too_large || page.items.size() > 1) {
+    return unusable(hub_, "to a list is larger than 64 MiB, even with a limit of one object");
+  }
+  for (HubItem& item : page.items) {
+    item = unread_item(json::to_text(item.object), "is larger than 64 MiB");
+  }
+  return page;
 }
 
-Result<std::string> HubClient::list_at_once(const HubResource& resource, const HubListQuery& query,
-                                            const std::function<void()>& restart,
-                                            const Receive& receive) {
+Result<std::string> HubClient::list(const HubResource& resource, const HubListQuery& query,
+                                    const Receive& receive) {
   constexpr int kMaxBeginnings = 4;
   int beginnings = 1;
-  std::string token;
-  std::size_t bytes = 0;
+  Place place = {.limit = query.page_size};
+  std::set<std::string> received;  // the names, in this beginning
+  std::set<std::string> known;     // and in earlier ones, if the caller does not forget them
   std::string resource_version;
+  const auto take = [&](HubItem item) -> Result<bool> {
+    if (!query.restart) received.insert(full_name_of(item.object));
+    return known.contains(full_name_of(item.object)) || TRY(receive(std::move(item)));
+  };
   const auto one_page = [&]() -> Result<bool> {
-    begin(std::chrono::steady_clock::now() + query.timeout);
-    Page page = TRY(read_page(resource, query, token, std::min(kMaxPage, query.max_bytes)));
+    if (query.page_timeout) begin(std::chrono::steady_clock::now() + *query.page_timeout);
+    Page page = TRY(read_fitting_page(resource, query, place));
     if (page.is_expired) {
       if (++beginnings > kMaxBeginnings) {
         return Error{
@@ -348,25 +365,20 @@ Result<std::string> HubClient::list_at_once(const HubResource& resource, const H
             .hint = "it may be overloaded; try again",
             .is_transient = true};
       }
-      token.clear();
-      bytes = 0;
-      restart();
+      place = {};
+      known.merge(received);
+      if (query.restart) query.restart();
       return true;
     }
-    bytes += page.bytes;
-    if (bytes > query.max_bytes) {
-      return unusable(
-          hub_, "to a list has more than " + std::to_string(query.max_bytes) + " bytes in all");
-    }
-    token = std::move(page.next);
+    place.token = std::move(page.next);
     resource_version = std::move(page.resource_version);
-    for (json::Value& item : page.items) {
-      const bool goes_on = TRY(receive(std::move(item)));
+    for (HubItem& item : page.items) {
+      const bool goes_on = TRY(take(std::move(item)));
       if (!goes_on) return false;
     }
-    return !token.empty();
+    return !place.token.empty();
   };
-  restart();
+  if (query.restart) query.restart();
   for (int pages = 0; pages < kMaxPages; ++pages) {
     Result<bool> goes_on =
         one_page().context("listing " + subject_of(resource) + " of " + shown(hub_));

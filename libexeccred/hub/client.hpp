@@ -11,13 +11,14 @@
 #include <execcred/base/secret.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/http/retry.hpp>
+#include <execcred/hub/item.hpp>
+#include <execcred/hub/tls_files.hpp>
 #include <execcred/json/json.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@ struct Hub {
   // The age of the token at which the file is read again, as in client-go.
   Duration token_age = std::chrono::minutes(1);
   HttpSettings http = {};
+  TlsFiles tls_files = {};            // where those of http.tls come from, to be read again
   std::string origin = {};            // "--kubeconfig '/x'", for messages
   std::string_view noun = "the hub";  // its name in messages; a literal, and not copied
 
@@ -83,8 +85,13 @@ struct HubListQuery {
   std::string label_selector = {};  // may be empty
   std::size_t page_size = 500;
   HubContent content = HubContent::whole;
-  std::size_t max_bytes = std::numeric_limits<std::size_t>::max();  // of all pages, as JSON
-  Duration timeout = std::chrono::minutes(1);  // of list_at_once(): each page with its attempts
+  // The time limit of each page with its attempts; nullopt: the call's deadline is that of the
+  // list.
+  std::optional<Duration> page_timeout = std::nullopt;
+  // Called before each first page. If the hub drops its snapshot before the last page, the list
+  // begins again. A caller that needs one snapshot then forgets what it received. Empty: what was
+  // received is not received again.
+  std::function<void()> restart = {};
 };
 
 class HubClient {
@@ -138,19 +145,14 @@ class HubClient {
   // returned. False if the name exists already, for example because an earlier reply was lost.
   Result<bool> create_named(const HubResource& resource, const json::Value& body);
 
-  // Lists the objects that match the label selector (may be empty), `page_size` at a time. Only one
-  // page is in memory at once. `receive` gets each object and returns false to stop. Fails as
-  // find() and `receive` do.
-  using Receive = std::function<Result<bool>(json::Value item)>;
-  Status list(const HubResource& resource, std::string_view label_selector, std::size_t page_size,
-              const Receive& receive);
-
-  // The same as one snapshot, and returns its resourceVersion, from which a watch continues. If the
-  // hub drops the snapshot before the last page, the list begins again, at most three times;
-  // restart() is called before each first page. Fails also (no_credential) if the objects have more
-  // than max_bytes.
-  Result<std::string> list_at_once(const HubResource& resource, const HubListQuery& query,
-                                   const std::function<void()>& restart, const Receive& receive);
+  // Lists the objects that match, a page at a time, and returns the list's resourceVersion, from
+  // which a watch continues. Only one page is in memory at once. A page that is too large is
+  // requested again with half its objects, and a list that expires is read again without pages, as
+  // client-go does. `receive` gets each object and returns false to stop. Fails as find() and
+  // `receive` do, not because of one object: its problem is in the item.
+  using Receive = std::function<Result<bool>(HubItem item)>;
+  Result<std::string> list(const HubResource& resource, const HubListQuery& query,
+                           const Receive& receive);
 
   // Sends a request to the hub with the identity of this client, and returns any reply. `target` is
   // the URL's path and query. Fails as send_with_retries() does.
@@ -161,12 +163,15 @@ class HubClient {
 
  private:
   struct Page;
+  struct Place;
 
   Result<HttpResponse> send(HttpRequest request);
   Result<HttpResponse> send_as(HttpRequest request, const RetryPolicy& given);
   void read_token_again();
   Result<Page> read_page(const HubResource& resource, const HubListQuery& query,
-                         const std::string& token, std::size_t max_bytes);
+                         const Place& place);
+  Result<Page> read_fitting_page(const HubResource& resource, const HubListQuery& query,
+                                 Place& place);
   Result<HttpResponse> post(const HubResource& resource, const json::Value& body);
   // An object of the discovery API; nullopt if the hub answers with 404.
   Result<std::optional<json::Value>> discover(const std::string& path, std::string_view kind);

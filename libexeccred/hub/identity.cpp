@@ -94,14 +94,11 @@ Status check_user(const KubeconfigUser& user) {
   return {};
 }
 
-// The value of a field that is base64 in the kubeconfig or has a file of its own. The base64 takes
-// precedence, as in client-go.
-Result<std::string> data_or_file(std::string_view data, const std::string& path,
-                                 std::string_view field) {
-  if (data.empty()) return path.empty() ? Result<std::string>("") : read_file(path, kMaxKubeconfig);
-  std::optional<std::string> decoded = decode_base64(data);
-  if (!decoded) return wrong(std::string(field) + " of the hub's kubeconfig is no base64");
-  return *std::move(decoded);
+// The value of a field that is base64 in the kubeconfig.
+Result<std::string> decoded(std::string_view data, std::string_view field) {
+  std::optional<std::string> value = decode_base64(data);
+  if (!value) return wrong(std::string(field) + " of the hub's kubeconfig is no base64");
+  return *std::move(value);
 }
 
 Status take_user(const KubeconfigUser& user, Hub& hub) {
@@ -109,13 +106,15 @@ Status take_user(const KubeconfigUser& user, Hub& hub) {
   if (!user.problems.empty()) return user.problems.front();
   hub.token = TRY(read_token(user)).text;
   hub.token_file = user.token_file;  // client-go reads it again too
+  // The base64 takes precedence over the file, as in client-go.
   TlsSettings& tls = hub.http.tls;
-  tls.client_certificate = TRY(data_or_file(user.client_certificate_data, user.client_certificate,
-                                            "client-certificate-data"));
-  std::string key =
-      TRY(data_or_file(user.client_key_data.reveal(), user.client_key, "client-key-data"));
+  tls.client_certificate = TRY(decoded(user.client_certificate_data, "client-certificate-data"));
+  std::string key = TRY(decoded(user.client_key_data.reveal(), "client-key-data"));
   tls.client_key = SecretString(key);
   wipe(key);
+  if (tls.client_certificate.empty()) hub.tls_files.client_certificate = user.client_certificate;
+  if (tls.client_key.empty()) hub.tls_files.client_key = user.client_key;
+  TRY(read_tls_files(hub.tls_files, tls));
   if (tls.client_certificate.empty() != tls.client_key.empty()) {
     return wrong("user " + in_quotes(user.name) +
                  " of the hub's kubeconfig has a client certificate or a key, but not both");
@@ -143,7 +142,7 @@ Status take_cluster(const KubeconfigCluster& entry, Hub& hub) {
   while (hub.server.ends_with('/')) hub.server.pop_back();
   const std::optional<std::string> authority = decode_base64(cluster.certificate_authority_data);
   if (!entry.certificate_authority.empty()) {
-    hub.http.tls.ca_certificates = TRY(read_ca_file(entry.certificate_authority));
+    hub.tls_files.ca_certificates = entry.certificate_authority;
   } else if (authority && !authority->empty()) {
     hub.http.tls.ca_certificates = TRY(go_certificates_text(*authority));
   }
@@ -186,7 +185,8 @@ Result<Hub> hub_of_pod(const Environment& environment) {
   hub.name_space = in_cluster_namespace(environment);
   hub.token = TRY(in_cluster_token(environment));
   hub.token_file = directory + "token";
-  hub.http.tls.ca_certificates = TRY(read_ca_file(directory + "ca.crt"));
+  hub.tls_files.ca_certificates = directory + "ca.crt";
+  TRY(read_tls_files(hub.tls_files, hub.http.tls));
   return hub;
 }
 

@@ -14,9 +14,6 @@
 namespace execcred {
 namespace {
 
-// A page of this many ClusterProfiles has one or two megabytes.
-constexpr std::size_t kPageSize = 500;
-
 struct Wanted {
   std::string name_space = {};  // empty: all
   std::string name = {};        // empty: all
@@ -99,7 +96,7 @@ json::Value with_version(json::Value object, ProfileVersion version) {
 }
 
 Status find_one(HubClient& hub, const Wanted& wanted, HubResource resource,
-                const LabelSelector& selector, const ReceiveDocument& receive) {
+                const LabelSelector& selector, const ReceiveItem& receive) {
   resource.name = wanted.name;
   std::optional<json::Value> object = TRY(hub.find(resource));
   if (!object) return {};
@@ -112,37 +109,39 @@ Status find_one(HubClient& hub, const Wanted& wanted, HubResource resource,
                             in_quotes(wanted.name_space + "/" + wanted.name),
                  .hint = "is this a Kubernetes API server?"};
   }
-  return selector.matches(profile_name_of(*object).labels) ? receive(*std::move(object)) : Status();
+  return selector.matches(profile_name_of(*object).labels) ? receive({.object = *std::move(object)})
+                                                           : Status();
 }
 
 Status list_all(HubClient& hub, const Wanted& wanted, const HubResource& resource,
-                const LabelSelector& selector, const ReceiveDocument& receive) {
+                const LabelSelector& selector, const ReceiveItem& receive) {
   // An error of the receiver already has its context.
   std::optional<Error> received_error;
-  Status listed =
-      hub.list(resource, selector.text(), kPageSize, [&](json::Value item) -> Result<bool> {
-        const bool is_wanted = wanted.name.empty() || metadata_of(item, "name") == wanted.name;
-        if (!is_wanted || !selector.matches(profile_name_of(item).labels)) return true;
-        Status received = receive(std::move(item));
-        const bool goes_on = received.has_value();
-        if (!goes_on) received_error = std::move(received).error();
-        return goes_on;
-      });
+  const auto take = [&](HubItem item) -> Result<bool> {
+    const bool is_wanted = wanted.name.empty() || metadata_of(item.object, "name") == wanted.name;
+    if (!is_wanted || !selector.matches(profile_name_of(item.object).labels)) return true;
+    Status received = receive(std::move(item));
+    const bool goes_on = received.has_value();
+    if (!goes_on) received_error = std::move(received).error();
+    return goes_on;
+  };
+  const Result<std::string> listed = hub.list(resource, {.label_selector = selector.text()}, take);
   if (received_error) return *std::move(received_error);
-  return listed;
+  return listed ? Status() : listed.error();
 }
 
 // A version of the group may exist for other kinds than ClusterProfile: then the hub does not find
 // the resource, and the next older version is tried.
 Status read_newest(HubClient& hub, const Wanted& wanted, const LabelSelector& selector,
-                   const ReceiveDocument& receive) {
+                   const ReceiveItem& receive) {
   const std::vector<ProfileVersion> versions = TRY(served_versions(hub));
   for (const ProfileVersion version : versions) {
     const HubResource resource = resource_of(wanted, version);
     bool was_received = false;
-    const ReceiveDocument receive_versioned = [&](json::Value object) {
+    const ReceiveItem receive_versioned = [&](HubItem item) {
       was_received = true;
-      return receive(with_version(std::move(object), version));
+      item.object = with_version(std::move(item.object), version);
+      return receive(std::move(item));
     };
     const bool is_exact = !wanted.name.empty() && !wanted.name_space.empty();
     Status read = is_exact ? find_one(hub, wanted, resource, selector, receive_versioned)
@@ -158,8 +157,7 @@ Status read_newest(HubClient& hub, const Wanted& wanted, const LabelSelector& se
 
 }  // namespace
 
-Status for_each_profile_of(HubClient& hub, const ProfileQuery& query,
-                           const ReceiveDocument& receive) {
+Status for_each_profile_of(HubClient& hub, const ProfileQuery& query, const ReceiveItem& receive) {
   const Wanted wanted = TRY(parse_name(query.name, query.name_space));
   return read_newest(hub, wanted, query.selector, receive);
 }
@@ -176,9 +174,11 @@ Result<HubResource> newest_profiles(HubClient& hub, const std::string& name_spac
   return resource_of({.name_space = name_space}, versions.back());
 }
 
-Result<ClusterProfile> parse_profile_of_hub(const json::Value& document) {
-  return parse_cluster_profile(document)
-      .context("reading ClusterProfile " + in_quotes(full_name_of(document)) + " of the hub")
+Result<ClusterProfile> parse_profile_of_hub(const HubItem& item) {
+  Result<ClusterProfile> profile =
+      item.problem ? Result<ClusterProfile>(*item.problem) : parse_cluster_profile(item.object);
+  return std::move(profile)
+      .context("reading ClusterProfile " + in_quotes(full_name_of(item.object)) + " of the hub")
       .hint(
           "the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2, in YAML or "
           "JSON; the writer of the object must correct it");
@@ -198,8 +198,8 @@ Result<LoadedProfiles> list_cluster_profiles(const HubQuery& query,
   found.http.deadline = deadline;
   HubClient hub(std::move(found), {.deadline = deadline});
   LoadedProfiles loaded;
-  TRY(for_each_profile_of(hub, wanted, [&loaded](const json::Value& document) -> Status {
-    Result<ClusterProfile> profile = parse_profile_of_hub(document);
+  TRY(for_each_profile_of(hub, wanted, [&loaded](const HubItem& item) -> Status {
+    Result<ClusterProfile> profile = parse_profile_of_hub(item);
     if (profile) {
       loaded.profiles.push_back(std::move(*profile));
     } else {
@@ -208,12 +208,6 @@ Result<LoadedProfiles> list_cluster_profiles(const HubQuery& query,
     return {};
   }));
   return loaded;
-}
-
-std::string full_name_of(const json::Value& object) {
-  const std::string name_space = metadata_of(object, "namespace");
-  const std::string name = metadata_of(object, "name");
-  return name_space.empty() ? name : name_space + "/" + name;
 }
 
 }  // namespace execcred

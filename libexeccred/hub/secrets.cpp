@@ -84,30 +84,21 @@ HubSecrets::HubSecrets(HubClient& hub, HubSecretsSettings settings)
 
 void HubSecrets::begin() { hub_.begin(std::chrono::steady_clock::now() + settings_.timeout); }
 
-Result<std::vector<json::Value>> HubSecrets::list(const std::string& name_space,
-                                                  const LabelSelector& selector,
-                                                  HubContent content) {
+Status HubSecrets::list(const std::string& name_space, const LabelSelector& selector,
+                        HubContent content, std::function<void()> restart,
+                        const std::function<void(HubItem)>& receive) {
   if (!name_space.empty()) TRY(check_names(name_space, nullptr));
-  const bool is_whole = content == HubContent::whole;
-  std::vector<json::Value> objects;
-  const auto wipe_all = [&] {
-    for (json::Value& object : objects) json::wipe(object);
-    objects.clear();
-  };
-  Result<std::string> listed =
-      hub_.list_at_once(resource_of(name_space),
-                        {.label_selector = selector.text(),
-                         .page_size = is_whole ? kWholePage : kMetadataPage,
-                         .content = content,
-                         .max_bytes = settings_.max_list_bytes,
-                         .timeout = settings_.timeout},
-                        wipe_all, [&](json::Value object) -> Result<bool> {
-                          objects.push_back(std::move(object));
-                          return true;
-                        });
-  if (listed) return objects;
-  wipe_all();
-  return std::move(listed).error();
+  TRY(hub_.list(resource_of(name_space),
+                {.label_selector = selector.text(),
+                 .page_size = content == HubContent::whole ? kWholePage : kMetadataPage,
+                 .content = content,
+                 .page_timeout = settings_.timeout,
+                 .restart = std::move(restart)},
+                [&](HubItem item) -> Result<bool> {
+                  receive(std::move(item));
+                  return true;
+                }));
+  return {};
 }
 
 Result<std::optional<json::Value>> HubSecrets::get(const std::string& name_space,

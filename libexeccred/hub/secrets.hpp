@@ -14,19 +14,16 @@
 #include <execcred/kube/label_selector.hpp>
 
 #include <chrono>
-#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace execcred {
 
 struct HubSecretsSettings {
   // The time limit of one operation with all its attempts; of each page for a list.
   Duration timeout = std::chrono::seconds(30);
-  // The limit of all objects of a list together, as JSON.
-  std::size_t max_list_bytes = std::size_t{128} * 1024 * 1024;
 };
 
 class HubSecrets {
@@ -34,12 +31,12 @@ class HubSecrets {
   // The client must outlive this, and is used by one thread at a time.
   explicit HubSecrets(HubClient& hub, HubSecretsSettings settings = {});
 
-  // Lists all Secrets that match, as one snapshot; an empty namespace means all namespaces. The
-  // result is never only a part of them. If the snapshot expires between two pages, the list begins
-  // again. Fails as HubClient::list_at_once() does, and (configuration) if the namespace is not a
-  // valid name. The caller must wipe whole objects (json::wipe).
-  Result<std::vector<json::Value>> list(const std::string& name_space,
-                                        const LabelSelector& selector, HubContent content);
+  // Lists all Secrets that match, as one snapshot; an empty namespace means all namespaces.
+  // restart() is called before the first one: once, and again if the snapshot expires. `receive`
+  // must wipe whole objects (json::wipe). Fails as HubClient::list() does, and (configuration) if
+  // the namespace is not a valid name.
+  Status list(const std::string& name_space, const LabelSelector& selector, HubContent content,
+              std::function<void()> restart, const std::function<void(HubItem)>& receive);
 
   // Reads one Secret; nullopt if it does not exist. Fails as HubClient::find() does, and
   // (configuration) if the namespace or the name is not valid.

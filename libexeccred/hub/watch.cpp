@@ -8,6 +8,7 @@
 #include <execcred/hub/failure.hpp>
 #include <execcred/hub/secrets.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/json/json_scan.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -20,8 +21,11 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// An object may be as large as the largest value in etcd; the event around it adds to that.
-constexpr std::size_t kMaxEvent = 4 * 1024 * 1024;
+constexpr std::size_t kMaxEvent = kMaxHubObject;
+// Of all objects together, as they are kept. Beyond half of it, only small objects are kept: an
+// author with many large ones leaves room for those of others.
+constexpr std::size_t kMaxBytes = std::size_t{256} * 1024 * 1024;
+constexpr std::size_t kSmallObject = std::size_t{64} * 1024;
 constexpr int kNotFound = 404;
 constexpr int kGone = 410;
 // If the hub closes a watch at once, the next one is delayed.
@@ -51,6 +55,12 @@ void drop_managed_fields(json::Value& object) {
 class Lines {
  public:
   void append(std::string_view part) {
+    if (is_dropping_) {
+      const std::size_t end = part.find('\n');
+      if (end == std::string_view::npos) return;
+      is_dropping_ = false;
+      part.remove_prefix(end + 1);
+    }
     text_.erase(0, begin_);
     searched_ -= begin_;
     begin_ = 0;
@@ -67,13 +77,20 @@ class Lines {
     begin_ = searched_ = end + 1;
     return line;
   }
-  // The number of received bytes of an incomplete line.
-  std::size_t rest() const { return text_.size() - begin_; }
+  // What was received of an incomplete line.
+  std::string_view rest() const { return std::string_view(text_).substr(begin_); }
+  // Drops the incomplete line, with what will be received of it.
+  void drop_rest() {
+    text_.clear();
+    begin_ = searched_ = 0;
+    is_dropping_ = true;
+  }
 
  private:
   std::string text_;
   std::size_t begin_ = 0;     // of the line that is next
   std::size_t searched_ = 0;  // for its end
+  bool is_dropping_ = false;
 };
 
 }  // namespace
@@ -99,8 +116,11 @@ class HubWatch::Session {
   // The end of a watch in which every event could be read.
   Result<End> end_of(Result<HttpResponse> reply, Followed watch, const std::string& doing);
   Status take_event(std::string_view line);
+  Status take_large_event(std::string_view start);
+  Status take_object(const std::string& type, HubItem item);
+  Error malformed(const std::string& why) const;
   std::string watch_target(std::chrono::seconds timeout) const;
-  std::shared_ptr<const WatchedObject> keep(json::Value object) const;
+  std::shared_ptr<const WatchedObject> keep(HubItem item) const;
   std::shared_ptr<const WatchedObject> same_or(std::shared_ptr<const WatchedObject> object) const;
 
   void replace_all(WatchedObjects objects);
@@ -120,6 +140,7 @@ class HubWatch::Session {
   Duration pause_ = {};
   bool is_expired_ = false;  // the hub no longer has version_
   int events_ = 0;           // of this watch
+  std::size_t bytes_ = 0;    // of the objects' texts
 };
 
 void HubWatch::Session::run() {
@@ -206,7 +227,9 @@ void HubWatch::Session::put(std::shared_ptr<const WatchedObject> object) {
     WatchedObjects& objects = watch_.objects_;
     const Place place = place_of(*object);
     const auto found = objects.begin() + (lower_bound(objects, place) - objects.cbegin());
+    bytes_ += object->text.size();
     if (found != objects.end() && place_of(**found) == place) {
+      bytes_ -= (*found)->text.size();
       *found = std::move(object);
     } else {
       objects.insert(found, std::move(object));
@@ -223,6 +246,7 @@ void HubWatch::Session::drop(const std::shared_ptr<const WatchedObject>& object)
     const Place place = place_of(*object);
     const auto found = lower_bound(objects, place);
     if (found == objects.cend() || place_of(**found) != place) return false;
+    bytes_ -= (*found)->text.size();
     objects.erase(found);
     watch_.copied_.reset();
     return true;
@@ -231,7 +255,8 @@ void HubWatch::Session::drop(const std::shared_ptr<const WatchedObject>& object)
 
 // The object as it is kept; nullptr if it has no name, or is in another namespace than the one that
 // was asked for.
-std::shared_ptr<const WatchedObject> HubWatch::Session::keep(json::Value object) const {
+std::shared_ptr<const WatchedObject> HubWatch::Session::keep(HubItem item) const {
+  json::Value& object = item.object;
   if (object.object() == nullptr) return nullptr;
   auto kept = std::make_shared<WatchedObject>();
   kept->name_space = metadata_text(object, "namespace");
@@ -246,10 +271,21 @@ std::shared_ptr<const WatchedObject> HubWatch::Session::keep(json::Value object)
     object.add("apiVersion", json::Value(group + resource_.version));
   }
   if (watch_.query_.check) {
-    Status checked = watch_.query_.check(object);
+    Status checked = watch_.query_.check(item);
     if (!checked) kept->problem = std::move(checked).error();
+  } else {
+    kept->problem = std::move(item.problem);
   }
   kept->text = json::to_text(object);
+  const std::size_t size = kept->text.size();
+  if (size > (bytes_ < kMaxBytes / 2 ? kMaxHubObject : kSmallObject) || bytes_ > kMaxBytes) {
+    HubItem left_out =
+        unread_item(kept->text, "has " + std::to_string(size / 1024) +
+                                    " KiB, and all objects together have more than " +
+                                    std::to_string(bytes_ / 1024 / 1024) + " MiB");
+    kept->problem = std::move(left_out.problem);
+    kept->text = json::to_text(left_out.object);
+  }
   return kept;
 }
 
@@ -273,15 +309,18 @@ Result<HubWatch::Session::End> HubWatch::Session::list() {
   const HubListQuery query = {
       .label_selector = watch_.query_.selector.text(),
       .content = watch_.query_.is_metadata_only ? HubContent::metadata : HubContent::whole,
-      .max_bytes = kMaxBytes,
-      .timeout = watch_.timings_.list_timeout};
-  std::string version = TRY(hub.list_at_once(
-      resource_, query, [&objects] { objects.clear(); },
-      [&](json::Value item) -> Result<bool> {
-        std::shared_ptr<const WatchedObject> object = keep(std::move(item));
-        if (object) objects.push_back(same_or(std::move(object)));
-        return true;
-      }));
+      .page_timeout = watch_.timings_.list_timeout,
+      .restart = [&] {
+        objects.clear();
+        bytes_ = 0;
+      }};
+  std::string version = TRY(hub.list(resource_, query, [&](HubItem item) -> Result<bool> {
+    std::shared_ptr<const WatchedObject> object = keep(std::move(item));
+    if (!object) return true;
+    bytes_ += object->text.size();
+    objects.push_back(same_or(std::move(object)));
+    return true;
+  }));
   if (version.empty()) {
     return Error{.kind = Error::Kind::no_credential,
                  .message = std::string(hub.hub().noun) + "'s list has no resourceVersion"};
@@ -292,6 +331,7 @@ Result<HubWatch::Session::End> HubWatch::Session::list() {
   const auto last = std::unique(
       objects.begin(), objects.end(),
       [](const auto& one, const auto& other) { return place_of(*one) == place_of(*other); });
+  for (auto twice = last; twice != objects.end(); ++twice) bytes_ -= (*twice)->text.size();
   objects.erase(last, objects.end());
   replace_all(std::move(objects));
   version_ = std::move(version);
@@ -324,11 +364,10 @@ Result<HubWatch::Session::End> HubWatch::Session::follow() {
       if (!line->empty()) taken = take_event(*line);
       if (!taken || is_expired_) return false;
     }
-    if (lines.rest() <= kMaxEvent) return true;
-    taken = Error{.kind = Error::Kind::no_credential,
-                  .message = std::string(watch_.hub_.hub().noun) +
-                             "'s watch sent an event of more than 4 MiB"};
-    return false;
+    if (lines.rest().size() <= kMaxEvent) return true;
+    taken = take_large_event(lines.rest());
+    lines.drop_rest();
+    return taken.has_value();
   };
   if (watch_.query_.is_metadata_only) {
     request.add_header("Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
@@ -372,20 +411,31 @@ Result<HubWatch::Session::End> HubWatch::Session::end_of(Result<HttpResponse> re
   return events_ == 0 && watch.is_short ? End::after_a_pause : End::good;
 }
 
+Error HubWatch::Session::malformed(const std::string& why) const {
+  return {.kind = Error::Kind::no_credential,
+          .message = std::string(watch_.hub_.hub().noun) + "'s watch sent " + why};
+}
+
+// Handles an event of which only the start was read. The names stand there, because the API server
+// writes the metadata before the content.
+Status HubWatch::Session::take_large_event(std::string_view start) {
+  const std::string_view object = json::member_text(start, "object").value_or("");
+  HubItem item = unread_item(object, "is larger than " + std::to_string(kMaxEvent / 1024) + " KiB");
+  const Result<json::Value> type = json::parse(json::member_text(start, "type").value_or(""));
+  if (!type || type->string() == nullptr || item.object.is_null()) {
+    return malformed("an event of more than 4 MiB");
+  }
+  return take_object(*type->string(), std::move(item));
+}
+
 // Handles one event, {"type": "ADDED", "object": {…}}. The result is an error if it is malformed or
 // of the type ERROR; a 410 sets is_expired_ instead.
 Status HubWatch::Session::take_event(std::string_view line) {
-  const auto malformed = [this](const std::string& why) {
-    return Error{.kind = Error::Kind::no_credential,
-                 .message = std::string(watch_.hub_.hub().noun) + "'s watch sent " + why};
-  };
-  Result<json::Value> event = json::parse(line, {.bytes = kMaxEvent});
-  if (!event || event->object() == nullptr) return malformed("a line that is no JSON object");
-  const std::string type = json::text_or_empty(event->find("type"));
-  json::Value object;
-  for (json::Member& member : *event->object()) {
-    if (member.name == "object") object = std::move(member.value);
-  }
+  const Result<HubEnvelope> event = open_envelope(line, "object");
+  if (!event || event->rest.object() == nullptr) return malformed("a line that is no JSON object");
+  const std::string type = json::text_or_empty(event->rest.find("type"));
+  HubItem item = parse_item(event->content);
+  const json::Value& object = item.object;
   if (object.object() == nullptr) return malformed("an event without an object");
   if (type == "ERROR") {
     const json::Value* const code = object.find("code");
@@ -403,16 +453,20 @@ Status HubWatch::Session::take_event(std::string_view line) {
     error.is_transient = true;
     return error;
   }
+  return take_object(type, std::move(item));
+}
+
+Status HubWatch::Session::take_object(const std::string& type, HubItem item) {
   ++events_;
-  const std::string version(metadata_text(object, "resourceVersion"));
+  const std::string version(metadata_text(item.object, "resourceVersion"));
   if (version.empty()) return malformed("an object without a resourceVersion");
   if (type != "BOOKMARK") {
     const bool is_there =
-        type != "DELETED" && watch_.query_.selector.matches(profile_name_of(object).labels);
+        type != "DELETED" && watch_.query_.selector.matches(profile_name_of(item.object).labels);
     if (type != "ADDED" && type != "MODIFIED" && type != "DELETED") {
       return malformed("an event of the type " + in_quotes(type));
     }
-    if (std::shared_ptr<const WatchedObject> kept = keep(std::move(object))) {
+    if (std::shared_ptr<const WatchedObject> kept = keep(std::move(item))) {
       is_there ? put(std::move(kept)) : drop(kept);
     }
   }
@@ -470,8 +524,8 @@ const WatchedObject* find_object(const WatchedObjects& objects, std::string_view
 WatchQuery watch_profiles(const std::string& name_space, const LabelSelector& selector) {
   WatchQuery query = {.selector = selector};
   query.resource = [name_space](HubClient& hub) { return newest_profiles(hub, name_space); };
-  query.check = [](const json::Value& object) -> Status {
-    TRY(parse_profile_of_hub(object));
+  query.check = [](const HubItem& item) -> Status {
+    TRY(parse_profile_of_hub(item));
     return {};
   };
   return query;

@@ -44,8 +44,8 @@ struct WatchedObject {
   // JSON in one line, without metadata.managedFields. The user parses it: a tree of every object
   // would take several times the memory.
   std::string text = {};
-  // The error of WatchQuery::check for this object; nullopt if there is none. Other objects are not
-  // affected.
+  // Why this object is not usable: the error of WatchQuery::check, or the problem of its HubItem.
+  // Other objects are not affected.
   std::optional<Error> problem = std::nullopt;
 };
 
@@ -80,8 +80,9 @@ struct WatchQuery {
   // may change.
   std::function<Result<HubResource>(HubClient&)> resource = {};
   LabelSelector selector = {};
-  // Checks each object when it arrives; an error becomes WatchedObject::problem. Empty: no check.
-  std::function<Status(const json::Value&)> check = {};
+  // Checks each object when it arrives; an error becomes WatchedObject::problem. Empty: only the
+  // item's own problem does.
+  std::function<Status(const HubItem&)> check = {};
   // Whether only the objects' metadata is read, without their content: for Secrets.
   bool is_metadata_only = false;
 };
@@ -105,9 +106,6 @@ struct WatchTimings {
 
 class HubWatch {
  public:
-  // A list with more than this, as JSON, is an error.
-  static constexpr std::size_t kMaxBytes = std::size_t{256} * 1024 * 1024;
-
   HubWatch(HubClient hub, WatchQuery query, WatchTimings timings = {});
 
   // Runs until `stop` is requested, and returns within about 200 ms after that. The caller calls

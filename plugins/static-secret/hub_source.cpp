@@ -93,8 +93,15 @@ using IsMeant = std::function<bool(const StoredSecret&)>;
 Result<StoredSecret> only_one(HubClient& hub, const Plan& plan, std::size_t page_size,
                               const std::string& what, const IsMeant& is_meant) {
   std::optional<StoredSecret> found;
-  const auto receive = [&](json::Value item) -> Result<bool> {
-    StoredSecret secret = TRY(take_secret(std::move(item), true));
+  std::optional<Error> problem;  // of a Secret that cannot be read
+  const auto receive = [&](HubItem item) -> Result<bool> {
+    if (item.problem) {
+      problem = rejected("Secret " + in_quotes(full_name_of(item.object)) +
+                             " cannot be read: " + item.problem->message,
+                         item.problem->hint);
+      return true;
+    }
+    StoredSecret secret = TRY(take_secret(std::move(item.object), true));
     TRY(check_identity(secret, plan, ""));
     if (!plan.selector.matches(secret.labels) || !is_meant(secret)) return true;
     if (found) {
@@ -105,8 +112,10 @@ Result<StoredSecret> only_one(HubClient& hub, const Plan& plan, std::size_t page
     found = std::move(secret);
     return true;
   };
-  TRY(hub.list(secrets_of(plan, ""), plan.selector.text(), page_size, receive));
+  TRY(hub.list(secrets_of(plan, ""),
+               {.label_selector = plan.selector.text(), .page_size = page_size}, receive));
   if (found) return *std::move(found);
+  if (problem) return *std::move(problem);
   return missing("no Secret in namespace " + in_quotes(plan.name_space) + " is " + what,
                  "the labels are " + in_quotes(plan.selector.text()));
 }

@@ -53,6 +53,27 @@ ObjectApi two_namespaces() {
   return api;
 }
 
+// The profile with a cluster's extension that is nested this deep.
+std::string nested(std::string profile, std::size_t depth) {
+  const std::string deep = std::string(depth, '[') + std::string(depth, ']');
+  const std::size_t at = profile.find(R"("server")");
+  return profile.insert(at, R"("extensions":[{"name":"x","extension":)" + deep + "}],");
+}
+
+// The profile with an annotation of this size.
+std::string large(std::string profile, std::size_t size) {
+  const std::size_t at = profile.find(R"("labels")");
+  return profile.insert(at, R"("annotations":{"a":")" + std::string(size, 'x') + "\"},");
+}
+
+struct FleetCommand {
+  std::string name;
+  std::vector<std::string> arguments;
+};
+
+const std::vector<FleetCommand> kFleetCommands = {
+    {"get", {"--all"}}, {"kubeconfig", {}}, {"lint", {}}, {"resolve", {}}};
+
 // The names of the contexts, in their order; or the failure.
 std::string contexts(const Outcome& outcome) {
   if (outcome.exit_code != 0) return describe(outcome);
@@ -323,6 +344,69 @@ TEST_CASE("from-hub: an invalid ClusterProfile is reported and left out") {
   const Outcome named = hub.from_hub("resolve", {"--name=fleet/b"});
   CHECK_MESSAGE(named.exit_code == 0, describe(named));
   CHECK(named.error_output == "");
+}
+
+TEST_CASE("from-hub: an object beyond the limits is a problem of its own in every command") {
+  constexpr std::size_t kMib = std::size_t{1024} * 1024;
+  const std::string bad = hub_profile("bad", "tenant");
+  for (const std::string& object : {nested(bad, 40), nested(bad, 9'990), large(bad, 5 * kMib)}) {
+    const Hub hub([&](const HttpRequest& request) {
+      ObjectApi api = empty_hub();
+      api.add(kProfiles, hub_profile("good", "fleet"));
+      HttpResponse response = api.answer(request);
+      const std::size_t items = response.body.find(R"("items":[)");
+      if (items != std::string::npos) response.body.insert(items + 9, object + ",");
+      return response;
+    });
+    std::vector<FleetCommand> commands = kFleetCommands;
+    commands.push_back({"doctor", {"--no-request", "--timeout=1s"}});
+    for (const FleetCommand& command : commands) {
+      CAPTURE(command.name);
+      const Outcome outcome = hub.from_hub(command.name, command.arguments);
+      const std::string text = outcome.output + outcome.error_output;
+      CHECK_MESSAGE(outcome.exit_code != 0, describe(outcome));
+      CHECK_MESSAGE(text.find("tenant/bad") != std::string::npos, describe(outcome));
+      const bool says_why = text.find("nested deeper than 32 levels") != std::string::npos ||
+                            text.find("larger than 4096 KiB") != std::string::npos;
+      CHECK_MESSAGE(says_why, describe(outcome));
+      const bool is_used = command.name == "lint" || text.find("good") != std::string::npos;
+      CHECK_MESSAGE(is_used, describe(outcome));
+    }
+  }
+}
+
+TEST_CASE("from-hub: more large objects than fit in a page are read by every command") {
+  ObjectApi api = empty_hub();
+  for (int i = 0; i < 50; ++i) {
+    api.add(kProfiles, large(hub_profile("c" + std::to_string(i)), 1'400'000));
+  }
+  const Hub hub(api);
+  for (const FleetCommand& command : kFleetCommands) {
+    const Outcome outcome = hub.from_hub(command.name, command.arguments);
+    CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  }
+}
+
+TEST_CASE("from-hub: a list that expires between two pages is read again by every command") {
+  const ObjectApi api = hub_of(600);
+  std::atomic<int> pages = 0;
+  const Hub hub([&](const HttpRequest& request) {
+    if (request.target.find("continue=") == std::string::npos || pages++ > 0) {
+      return api.answer(request);
+    }
+    return HttpResponse{.status = 410,
+                        .body = R"({"kind":"Status","status":"Failure","reason":"Expired",)"
+                                R"("message":"too old","code":410})"};
+  });
+  for (const FleetCommand& command : kFleetCommands) {
+    CAPTURE(command.name);
+    pages = 0;
+    const Outcome outcome = hub.from_hub(command.name, command.arguments);
+    CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+    CHECK(pages == 1);
+    CHECK_MESSAGE((command.name == "lint" || outcome.output.find("c599") != std::string::npos),
+                  describe(outcome));
+  }
 }
 
 TEST_CASE("from-hub: --context chooses a context of the kubeconfig, and errors name the context") {

@@ -79,13 +79,14 @@ int list(HubSecrets& secrets, const std::string& name_space, const std::string& 
          const std::string& content) {
   const Result<LabelSelector> parsed = LabelSelector::parse(selector);
   if (!parsed) return fail(parsed.error());
-  const Result<std::vector<execcred::json::Value>> objects = secrets.list(
-      name_space, *parsed, content == "whole" ? HubContent::whole : HubContent::metadata);
-  if (!objects) return fail(objects.error());
   json line = json::array();
-  for (const execcred::json::Value& object : *objects) {
-    line.push_back(json::parse(execcred::json::to_text(object)));
-  }
+  const Status listed = secrets.list(
+      name_space, *parsed, content == "whole" ? HubContent::whole : HubContent::metadata,
+      [&line] { line.clear(); },
+      [&line](const execcred::HubItem& item) {
+        line.push_back(json::parse(execcred::json::to_text(item.object)));
+      });
+  if (!listed) return fail(listed.error());
   std::cout << line << std::endl;
   return 0;
 }

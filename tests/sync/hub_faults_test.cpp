@@ -14,8 +14,10 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -122,6 +124,140 @@ TEST_CASE("sync --to-secret: a name that no Secret can have is reported, the res
   CHECK(outcome.error_output.find("cause=target-unusable") != std::string::npos);
   CHECK(is_written(api, "a"));
   CHECK(api.count("secrets") == 1);
+}
+
+TEST_CASE("sync: a ClusterProfile that cannot be used on the hub blocks itself alone") {
+  struct Case {
+    std::string name;
+    std::function<void(Json& profile)> spoil;
+    std::string message;  // empty: it is usable all the same
+  };
+  const auto deep = [](Json& profile) {
+    Json value = Json::object();
+    for (int i = 0; i < 40; ++i) value = Json{{"a", value}};
+    profile["status"]["accessProviders"][0]["cluster"]["extensions"] =
+        Json::array({{{"name", "x"}, {"extension", value}}});
+  };
+  const auto property = [](Json& profile) {
+    profile["status"]["properties"] =
+        Json::array({{{"name", "cluster.clusterset.k8s.io"}, {"value", "a\tb"}}});
+  };
+  for (const Case& c :
+       {Case{"a property with a tab", property, ""},
+        Case{"conditions that are no list",
+             [](Json& profile) { profile["status"]["conditions"] = "none"; }, ""},
+        Case{"an entry without a name beside the chosen one",
+             [](Json& profile) {
+               profile["status"]["accessProviders"].push_back({{"name", 7}});
+             },
+             ""},
+        Case{"another provider twice",
+             [](Json& profile) {
+               for (int i = 0; i < 2; ++i) {
+                 profile["status"]["accessProviders"].push_back({{"name", "unused"}});
+               }
+             },
+             ""},
+        Case{"the chosen provider twice",
+             [](Json& profile) {
+               Json& providers = profile["status"]["accessProviders"];
+               providers.push_back(Json(providers[0]));
+             },
+             "like that of another entry"},
+        Case{"only an entry without a name",
+             [](Json& profile) { profile["status"]["accessProviders"][0]["name"] = 7; },
+             "must be a string"},
+        Case{"providers that are no list",
+             [](Json& profile) { profile["status"]["accessProviders"] = "none"; },
+             "must be an array"},
+        Case{"too deep", deep, "nested deeper than 32 levels"},
+        Case{"too large", [](Json& profile) { profile["spec"]["x"] = std::string(5 << 20, 'x'); },
+             "larger than 4096 KiB"}}) {
+    for (const bool is_running : {false, true}) {
+      CAPTURE(c.name);
+      CAPTURE(is_running);
+      LiveApi api;
+      for (const char* const name : {"bad", "gone", "stays"}) put_profile(api, name);
+      const Process process(api);
+      std::optional<blackbox::Child> child;
+      if (is_running) {
+        child.emplace(process.listening());
+      } else {
+        CHECK(blackbox::run(process.command({"--once"})).exit_code == 0);
+      }
+      REQUIRE(blackbox::wait_until([&] {
+        return is_written(api, "bad") && is_written(api, "gone") && is_written(api, "stays");
+      }));
+      Json bad = profile_object("bad", "https://bad.example");
+      c.spoil(bad);
+      api.put("clusterprofiles", bad);
+      api.erase("clusterprofiles", "fleet", "gone");
+      std::string log;
+      if (is_running) {
+        CHECK(blackbox::wait_until([&] { return !api.find("secrets", "to", "gone-token"); }));
+        CHECK(blackbox::wait_until(
+            [&] { return process.log().find(c.message) != std::string::npos; }));
+        put_profile(api, "new");
+        CHECK(blackbox::wait_until([&] { return is_written(api, "new"); }));
+        kill(child->pid(), SIGTERM);
+        CHECK(child->wait().exit_code == 0);
+        log = process.log();
+      } else {
+        const blackbox::Outcome outcome = blackbox::run(process.command({"--once"}));
+        CHECK_MESSAGE(outcome.exit_code == (c.message.empty() ? 0 : 1), describe(outcome));
+        log = outcome.error_output;
+      }
+      CHECK_FALSE(api.find("secrets", "to", "gone-token"));
+      CHECK(is_written(api, "bad"));
+      CHECK(is_written(api, "stays"));
+      CHECK_MESSAGE(log.find(c.message) != std::string::npos, log);
+    }
+  }
+}
+
+TEST_CASE("sync: after the last good ClusterProfile, a bad one does not stop the removal") {
+  LiveApi api;
+  put_profile(api, "gone");
+  const Process process(api);
+  CHECK(blackbox::run(process.command({"--once"})).exit_code == 0);
+  REQUIRE(is_written(api, "gone"));
+  Json bad = profile_object("bad", "https://bad.example");
+  bad["status"]["accessProviders"] = "none";
+  api.put("clusterprofiles", bad);
+  api.erase("clusterprofiles", "fleet", "gone");
+  CHECK(blackbox::run(process.command({"--once"})).exit_code == 1);
+  CHECK_FALSE(api.find("secrets", "to", "gone-token"));
+}
+
+TEST_CASE("sync --once: large Secrets with our label, and a list that expires, stop nothing") {
+  LiveApi api;
+  put_profile(api, "a");
+  const Process process(api);
+  CHECK(blackbox::run(process.command({"--once"})).exit_code == 0);
+  REQUIRE(is_written(api, "a"));
+  Json mine = *api.find("secrets", "to", "a-token");
+  for (int i = 0; i < 550; ++i) {
+    Json other = {{"apiVersion", "v1"}, {"kind", "Secret"}};
+    other["metadata"] = {{"name", "big" + std::to_string(i)},
+                         {"namespace", "to"},
+                         {"labels", mine["metadata"]["labels"]},
+                         {"annotations", {{"x", std::string(250 << 10, 'x')}}}};
+    api.put("secrets", other);
+  }
+  std::atomic<int> expired = 0;
+  api.before([&](Stream& stream, const Received& request) {
+    const bool is_later = request.target.find("/secrets?") != std::string::npos &&
+                          request.target.find("continue=") != std::string::npos;
+    return is_later && expired++ == 0 && stream.write(status_reply(410, "Expired", "too old"));
+  });
+  api.erase("clusterprofiles", "fleet", "a");
+  put_profile(api, "b");
+  const blackbox::Outcome outcome = blackbox::run(process.command({"--once"}));
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(expired > 0);
+  CHECK(is_written(api, "b"));
+  CHECK_FALSE(api.find("secrets", "to", "a-token"));
+  CHECK(api.count("secrets") == 551);
 }
 
 TEST_CASE("sync --to-secret: a missing namespace is reported, and written to when it is back") {

@@ -94,7 +94,7 @@ TEST_CASE("hub watch: objects that exist, and that are added, changed and delete
   CHECK_FALSE(contains(one.text, "managedFields"));
   const Result<json::Value> document = json::parse(one.text);
   REQUIRE(document);
-  const Result<ClusterProfile> parsed = parse_profile_of_hub(*document);
+  const Result<ClusterProfile> parsed = parse_profile_of_hub({.object = *document});
   REQUIRE(parsed);
   CHECK(parsed->full_name() == "fleet/one");
 
@@ -167,6 +167,64 @@ TEST_CASE("hub watch: an unreadable object is reported, and the others are read"
     const WatchedObject* mended = find_object(*now.objects, "fleet", "bad");
     return mended != nullptr && !mended->problem;
   });
+}
+
+// `object` with a field that is beyond the limits of one object.
+std::string with_large(const Json& object, const std::string& value) {
+  std::string text = object.dump();
+  text.insert(text.size() - 1, ",\"x\":" + value);
+  return text;
+}
+
+TEST_CASE("hub watch: an object beyond the limits is reported, in the list and as an event") {
+  struct Case {
+    std::string value, problem;
+  };
+  for (const Case& c :
+       {Case{std::string(10'000, '[') + std::string(10'000, ']'), "nested deeper than 32"},
+        Case{'"' + std::string(9 << 20, 'x') + '"', "larger than 4096 KiB"}}) {
+    CAPTURE(c.problem);
+    const auto is_bad = [&c](const WatchView& view, const std::string& name) {
+      const WatchedObject* const object = find_object(*view.objects, "fleet", name);
+      return object != nullptr && object->problem &&
+             contains(full_text(*object->problem), c.problem) &&
+             contains(full_text(*object->problem), "ClusterProfile 'fleet/" + name + "'");
+    };
+    LiveApi api;
+    api.put("clusterprofiles", profile("good"));
+    const Json stored = api.put("clusterprofiles", profile("bad"));
+    api.before([&](Stream& stream, const Received& request) {
+      if (!contains(request.target, "limit=")) return false;
+      const Json good = *api.find("clusterprofiles", "fleet", "good");
+      return stream.write(reply(200, R"({"kind":"ClusterProfileList","metadata":{)"
+                                     R"("resourceVersion":")" +
+                                         stored["metadata"]["resourceVersion"].get<std::string>() +
+                                         R"("},"items":[)" + with_large(stored, c.value) + "," +
+                                         good.dump() + "]}"));
+    });
+    Running running(api);
+    const WatchView listed = running.until_complete();
+    CHECK(is_bad(listed, "bad"));
+    CHECK(has(listed, "good"));
+
+    REQUIRE(comes_true([&] { return api.watches() == 1; }));
+    Json object = stored;
+    object["metadata"]["name"] = "worse";
+    for (const char* const type : {"ADDED", "MODIFIED"}) {
+      api.send_to_watches(R"({"type":")" + std::string(type) + R"(","object":)" +
+                          with_large(object, c.value) + "}");
+    }
+    const WatchView seen =
+        running.until([&](const WatchView& view) { return is_bad(view, "worse"); });
+    CHECK(has(seen, "good"));
+    api.put("clusterprofiles", profile("later"));
+    const WatchView later = running.until([](const WatchView& view) { return has(view, "later"); });
+    CHECK(later.is_in_sync);
+    CHECK(is_bad(later, "worse"));
+    api.send_to_watches(R"({"type":"DELETED","object":)" + with_large(object, c.value) + "}");
+    running.until([](const WatchView& view) { return !has(view, "worse"); });
+    CHECK(api.requests("GET", "limit=").size() == 1);  // nothing was listed again
+  }
 }
 
 TEST_CASE("hub watch: after a watch ends or is cut, the next one starts at the last version") {
