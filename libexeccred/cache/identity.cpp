@@ -7,11 +7,41 @@
 #include <execcred/os/file.hpp>
 
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace execcred {
+
+namespace {
+
+// Adds what differs between two Pods on one node, also if they have one host name: the namespaces
+// that the containers of a Pod share, and the files that the kubelet and the container runtime make
+// for each Pod. Namespace numbers are used again, the paths of these files are not. A Pod on the
+// host's network has the host's network namespace, but has its own of the others.
+void identify_pod(CacheKey& key) {
+  constexpr std::size_t kMaxMounts = 1024 * 1024;
+  for (const std::string name : {"net", "ipc"}) {
+    std::array<char, 64> space = {};
+    const ssize_t size = readlink(("/proc/self/ns/" + name).c_str(), space.data(), space.size());
+    if (size > 0) key.add("namespace", {space.data(), static_cast<std::size_t>(size)});
+  }
+  const Result<std::string> mounts = read_untrusted_file("/proc/self/mountinfo", kMaxMounts);
+  for (const std::string_view mount : split(mounts ? *mounts : std::string(), '\n')) {
+    // "ID PARENT DEVICE ROOT POINT ...", proc_pid_mountinfo(5)
+    const std::vector<std::string_view> fields = split(mount, ' ');
+    if (fields.size() < 5) continue;
+    const bool is_of_pod = fields[4] == "/etc/hosts" || fields[4] == "/etc/hostname" ||
+                           fields[4] == "/etc/resolv.conf";
+    if (is_of_pod) key.add("mount", std::string(fields[3]).append(" ").append(fields[4]));
+  }
+}
+
+}  // namespace
 
 void identify_machine(CacheKey& key) {
   constexpr std::size_t kMaxId = 64;
@@ -20,17 +50,20 @@ void identify_machine(CacheKey& key) {
   // Some sandboxes do not have this file.
   const Result<std::string> boot = read_untrusted_file("/proc/sys/kernel/random/boot_id", kMaxId);
   if (boot) key.add("boot", trim(*boot));
+  identify_pod(key);
 }
 
 void add_token_identity(std::string_view name, const SecretString& token, CacheKey& key) {
   const std::string prefix = std::string(name) + ".";
-  const Result<std::optional<UnverifiedClaims>> claims = unverified_claims(token);
-  if (!claims || !claims->has_value() || (*claims)->issuer.empty() || (*claims)->subject.empty()) {
+  const Result<std::optional<TokenIdentity>> identity = token_identity(token);
+  const bool is_jwt = identity && identity->has_value();
+  if (!is_jwt || (*identity)->issuer.empty() || (*identity)->subject.empty()) {
     key.add(prefix + "fingerprint", fingerprint(name, token.reveal()));
     return;
   }
-  key.add(prefix + "iss", (*claims)->issuer).add(prefix + "sub", (*claims)->subject);
-  for (const std::string& audience : (*claims)->audiences) key.add(prefix + "aud", audience);
+  // The issuer and the subject are for people. The other claims may be long or confidential.
+  key.add(prefix + "iss", (*identity)->issuer).add(prefix + "sub", (*identity)->subject);
+  key.add(prefix + "claims.fingerprint", fingerprint(name, (*identity)->claims));
 }
 
 }  // namespace execcred

@@ -9,16 +9,17 @@
 
 namespace execcred {
 
-// Adds the identity of this machine or Pod: its host name and the boot id of its node. The answer
-// of a link-local server (a metadata service, a container's agent) depends on the caller, and a
-// cache may be on a volume that several machines or Pods share, or that moves to another node with
-// a Pod.
+// Adds the identity of this machine or Pod: its host name, the boot id of its node, its namespaces
+// and mounts. All processes of a Pod have the same identity. The answer of a link-local server (a
+// metadata service, a container's agent) depends on the caller, and a cache may be on a volume that
+// several machines or Pods share, or that moves to another node with a Pod. A fact that cannot be
+// read is left out.
 void identify_machine(CacheKey& key);
 
 // The identity of a token, for the cache key of the credential that was obtained with it.
 
-// Adds the issuer, subject and audiences of a JWT that has the first two, so that a renewed token
-// is the same identity. For any other token, adds its fingerprint.
+// Adds token_identity() of a JWT that has an issuer and a subject, so that a renewed token is the
+// same identity. For any other token, adds its fingerprint.
 void add_token_identity(std::string_view name, const SecretString& token, CacheKey& key);
 
 }  // namespace execcred

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <initializer_list>
 #include <utility>
 
 namespace execcred {
@@ -83,9 +84,70 @@ Result<json::Value> parse_payload(std::string_view encoded) {
   return document;
 }
 
-Result<UnverifiedClaims> parse_claims(std::string_view encoded) {
-  const json::Value document = TRY(parse_payload(encoded));
-  return read_claims(document);
+// Gives the header and the claims, which are JSON objects, to `read`. Returns nullopt for an opaque
+// token.
+template <typename T, typename Read>
+Result<std::optional<T>> read_jwt(const SecretString& token, const Read& read) {
+  const std::vector<std::string_view> parts = split(token.reveal(), '.');
+  const std::optional<std::string> text =
+      parts.size() == 3 ? decode_base64url(parts[0]) : std::nullopt;
+  if (!text || !trim(*text).starts_with('{')) return std::optional<T>();
+  const auto read_parts = [&]() -> Result<T> {
+    const Result<json::Value> header = json::parse(*text);
+    if (!header) return rejected("the JSON of the token's header " + header.error().message);
+    json::Value claims = TRY(parse_payload(parts[1]));
+    return read(*header, claims);
+  };
+  Result<T> result = read_parts();
+  if (result) return std::optional(std::move(result).value());
+  result.error().kind = Error::Kind::no_credential;
+  return std::move(result).hint("the program that made the token must correct it").error();
+}
+
+// Removes the members with these names.
+void remove_members(std::initializer_list<std::string_view> names, json::Object& members) {
+  std::erase_if(members, [&names](const json::Member& member) {
+    return std::find(names.begin(), names.end(), member.name) != names.end();
+  });
+}
+
+void sort_members(json::Value& value) {
+  if (json::Array* const items = value.array()) {
+    for (json::Value& item : *items) sort_members(item);
+  }
+  json::Object* const members = value.object();
+  if (members == nullptr) return;
+  for (json::Member& member : *members) sort_members(member.value);
+  std::sort(members->begin(), members->end(),
+            [](const json::Member& a, const json::Member& b) { return a.name < b.name; });
+}
+
+// The audiences are a set, which one string or an array represents (RFC 7519, section 4.1.3).
+Status sort_audiences(json::Value& audience) {
+  if (audience.is_null()) return {};
+  std::vector<std::string> texts = TRY(json::read_strings(audience, "the token's 'aud' claim"));
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  json::Array sorted;
+  for (std::string& text : texts) sorted.emplace_back(std::move(text));
+  audience = json::Value(std::move(sorted));
+  return {};
+}
+
+Result<TokenIdentity> read_identity(json::Value& document) {
+  json::Object& claims = *document.object();
+  remove_members({"exp", "iat", "nbf", "jti"}, claims);
+  for (json::Member& claim : claims) {
+    if (claim.name == "aud") TRY(sort_audiences(claim.value));
+    json::Object* const members = claim.value.object();
+    if (claim.name == "kubernetes.io" && members != nullptr) {
+      remove_members({"pod", "warnafter"}, *members);
+    }
+  }
+  sort_members(document);
+  return TokenIdentity{.issuer = json::text_or_empty(document, "iss"),
+                       .subject = json::text_or_empty(document, "sub"),
+                       .claims = json::to_text(document)};
 }
 
 // RFC 7516, section 7.1: the compact form of a JWE has five parts, which may be empty.
@@ -112,24 +174,22 @@ Status check_parts(const std::vector<std::string_view>& parts) {
 }  // namespace
 
 Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& token) {
-  const std::vector<std::string_view> parts = split(token.reveal(), '.');
-  const std::optional<std::string> header =
-      parts.size() == 3 ? decode_base64url(parts[0]) : std::nullopt;
-  if (!header || !trim(*header).starts_with('{')) return std::optional<UnverifiedClaims>();
-  const Result<json::Value> document = json::parse(*header);
-  Result<UnverifiedClaims> claims =
-      document ? parse_claims(parts[1])
-               : rejected("the JSON of the token's header " + document.error().message);
-  if (claims) {
-    claims->key_id = json::text_or_empty(*document, "kid");
-    claims->algorithm = json::text_or_empty(*document, "alg");
-    if (document->find("typ") != nullptr) claims->type = json::text_or_empty(*document, "typ");
-    return std::optional(std::move(claims).value());
-  }
-  claims.error().kind = Error::Kind::no_credential;
-  return std::move(claims)
-      .hint("the program that made the token must correct it")
-      .error();
+  const auto read = [](const json::Value& header,
+                       const json::Value& document) -> Result<UnverifiedClaims> {
+    UnverifiedClaims claims = TRY(read_claims(document));
+    claims.key_id = json::text_or_empty(header, "kid");
+    claims.algorithm = json::text_or_empty(header, "alg");
+    if (header.find("typ") != nullptr) claims.type = json::text_or_empty(header, "typ");
+    return claims;
+  };
+  return read_jwt<UnverifiedClaims>(token, read);
+}
+
+Result<std::optional<TokenIdentity>> token_identity(const SecretString& token) {
+  const auto read = [](const json::Value& /*header*/, json::Value& document) {
+    return read_identity(document);
+  };
+  return read_jwt<TokenIdentity>(token, read);
 }
 
 Status check_whole(const SecretString& token) {

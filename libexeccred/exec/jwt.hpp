@@ -38,6 +38,20 @@ Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& to
 // bearer_token() and parse_exec_credential() call it, so others need not.
 Status check_whole(const SecretString& token);
 
+// What is the same in all tokens of one identity. Providers decide by more than the subject, for
+// example by the branch or the environment of a CI job.
+struct TokenIdentity {
+  std::string issuer;   // iss, or empty
+  std::string subject;  // sub, or empty
+  // All claims but exp, iat, nbf, jti, and pod and warnafter in "kubernetes.io". This is JSON in a
+  // canonical form: members of objects are sorted, numbers keep their digits, aud is a sorted
+  // array.
+  std::string claims;
+};
+
+// Returns nullopt and fails as unverified_claims() does, but does not look at exp and nbf.
+Result<std::optional<TokenIdentity>> token_identity(const SecretString& token);
+
 // Whether a server may accept the assertion only once (RFC 7523, section 3): true if it has a jti,
 // or cannot be read.
 bool is_single_use(const SecretString& assertion);

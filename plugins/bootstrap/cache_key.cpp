@@ -3,6 +3,7 @@
 
 #include <execcred/base/digest.hpp>
 #include <execcred/base/duration.hpp>
+#include <execcred/cache/identity.hpp>
 #include <execcred/json/json.hpp>
 
 #include <algorithm>
@@ -110,6 +111,7 @@ CacheKey credential_key(const Options& options, const CredentialRequest& request
   }
   add_command(options.credential, key);
   add_cluster(request, key);
+  identify_machine(key);  // as which the inner plugin may ask
   add_variables(environment, options.credential, key);
   return key;
 }

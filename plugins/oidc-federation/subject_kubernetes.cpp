@@ -7,6 +7,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/cache/identity.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/hub/client.hpp>
 #include <execcred/hub/service_account_token.hpp>
@@ -52,13 +53,10 @@ void add_kubeconfigs(std::string_view paths, CacheKey& key) {
   }
 }
 
-// Adds the subject and not the token, because a service account's token may be replaced each hour.
 void add_identity(std::string_view kubeconfig, const Environment& environment, CacheKey& key) {
   const Result<Hub> hub = find_hub(kubeconfig, environment);
   if (!hub) return;
-  const std::string subject = subject_of(hub->token);
-  key.add("hub.identity", subject);
-  if (subject.empty()) key.add("hub.token", fingerprint("token", hub->token.reveal()));
+  add_token_identity("hub.token", hub->token, key);
   key.add("hub.certificate", fingerprint("certificate", hub->http.tls.client_certificate));
 }
 
@@ -78,12 +76,12 @@ Status identify_kubernetes(const Options& options, const Environment& environmen
     key.add("hub.host", environment.get("KUBERNETES_SERVICE_HOST").value_or(""));
     key.add("hub.port", environment.get("KUBERNETES_SERVICE_PORT").value_or(""));
     const Result<SecretString> token = in_cluster_token(environment);
-    key.add("hub.identity", token ? subject_of(*token) : "none");
+    if (token) add_token_identity("hub.token", *token, key);
   }
   return {};
 }
 
-Result<SecretString> request_from_kubernetes(const Options& options, const CallContext& call) {
+Result<SecretString> request_from_kubernetes(const Options& options, CallContext& call) {
   Hub hub = TRY(find_hub(options.subject.kubeconfig, call.environment));
   std::string account = options.subject.service_account;
   if (account.empty()) {
@@ -94,11 +92,13 @@ Result<SecretString> request_from_kubernetes(const Options& options, const CallC
              in_quotes(account));
   HubClient client(std::move(hub), call);
   const std::size_t slash = account.find('/');
-  ServiceAccountToken made =
-      TRY(request_service_account_token(client, {.name_space = account.substr(0, slash),
-                                                 .name = account.substr(slash + 1),
-                                                 .audiences = {subject_audience(options)}}));
-  return std::move(made.token);
+  Result<ServiceAccountToken> made =
+      request_service_account_token(client, {.name_space = account.substr(0, slash),
+                                             .name = account.substr(slash + 1),
+                                             .audiences = {subject_audience(options)}});
+  call.retry_after = client.retry_after();
+  if (!made) return std::move(made).error();
+  return std::move(made->token);
 }
 
 }  // namespace execcred::oidc_federation

@@ -14,6 +14,6 @@ namespace execcred::oidc_federation {
 Status identify_kubernetes(const Options& options, const Environment& environment, CacheKey& key);
 
 // Without --service-account, the token is for the Pod's own account.
-Result<SecretString> request_from_kubernetes(const Options& options, const CallContext& call);
+Result<SecretString> request_from_kubernetes(const Options& options, CallContext& call);
 
 }  // namespace execcred::oidc_federation

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is cached and for which identity, with known defects of other plugins.
 #include "platform.hpp"
+#include "support/claim_changes.hpp"
 #include "support/processes.hpp"
 
 #include <doctest/doctest.h>
@@ -146,6 +147,17 @@ TEST_CASE("cache: each input of a session's identity, changed alone, selects ano
       rig.run({.arguments = kRoleFlag, .variables = {"AWS_SECRET_ACCESS_KEY=" + other_secret}}), 1,
       "answered with the error 'SignatureDoesNotMatch'");
   CHECK(rig.sts.calls() == calls + 1);
+}
+
+TEST_CASE("cache: each claim of a web identity is part of the identity") {
+  Rig rig;
+  check_that_claims_are_identity([&](const std::string& claims) {
+    const std::size_t before = rig.sts.calls();
+    rig.sandbox.write("web-identity", blackbox::make_jwt(claims));
+    CHECK_SUCCESS(
+        rig.run({.variables = web_identity_of(rig), .has_keys = false, .server = next_server()}));
+    return static_cast<int>(rig.sts.calls() - before);
+  });
 }
 
 TEST_CASE("cache: no file in it holds the credentials that a session was requested with") {

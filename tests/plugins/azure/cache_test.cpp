@@ -2,6 +2,7 @@
 // Entra's tokens in the credential cache: one call serves many runs, but only one identity.
 #include "cloud.hpp"
 #include "rights.hpp"
+#include "support/claim_changes.hpp"
 #include "test_paths.hpp"
 
 #include <doctest/doctest.h>
@@ -55,6 +56,18 @@ TEST_CASE("a renewed federated token finds the entry, one of another account doe
   CHECK(token_of(cloud.run(ask)) != first);
   CHECK(cloud.calls() == 2);
   CHECK(cloud.last_post().field("client_assertion") == others);
+}
+
+TEST_CASE("each claim of the federated token is part of the identity") {
+  const Cloud cloud;
+  Ask ask = ask_of(cloud, kWorkload);
+  check_that_claims_are_identity([&](const std::string& claims) {
+    const std::size_t before = cloud.calls();
+    cloud.set_federated(blackbox::make_jwt(claims));
+    ask.server = next_server();
+    CHECK_SUCCESS(cloud.run(ask));
+    return static_cast<int>(cloud.calls() - before);
+  });
 }
 
 TEST_CASE("a cached token is served after its federated token has expired, but not without one") {

@@ -2,6 +2,7 @@
 // The cache of issued credentials, shared by processes: an entry's identity, its refresh, and that
 // only one request is made.
 #include "bootstrap.hpp"
+#include "rights.hpp"
 #include "support/plugin_storm.hpp"
 
 #include <doctest/doctest.h>
@@ -33,6 +34,17 @@ TEST_CASE("cache: a hit neither runs the inner plugin nor calls the cluster") {
     CHECK(rig.api.server.requests().size() == requests);
     rig.set_inner_output(exec_credential(R"({"token":"t0ken"})"));
   }
+}
+
+TEST_CASE("cache: a credential serves only the machine as which the inner plugin may have asked") {
+  const Bootstrap rig;
+  CHECK_SUCCESS(rig.run({}));
+  const std::optional<Outcome> elsewhere = blackbox::run_on_another_host(rig.command({}));
+  if (!elsewhere) return;
+  CHECK_SUCCESS(*elsewhere);
+  CHECK(rig.inner_runs() == 2);
+  CHECK_SUCCESS(rig.run({}));
+  CHECK(rig.inner_runs() == 2);
 }
 
 TEST_CASE("cache: each input of a credential's identity selects another entry") {

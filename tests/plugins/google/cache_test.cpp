@@ -2,6 +2,7 @@
 // Which of Google's tokens are cached, and for which identity.
 #include "google.hpp"
 #include "rights.hpp"
+#include "support/claim_changes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -43,6 +44,18 @@ TEST_CASE("cache: a second run calls no server, and a renewed subject token find
   google.sandbox.write("subject", new_subject(-10));
   CHECK(token_of(google.run(by(google.file_account()))) == token_of(first));
   CHECK(google.cloud.connections() == 1);
+}
+
+TEST_CASE("cache: each claim of the subject token is part of the identity") {
+  Google google;
+  check_that_claims_are_identity([&](const std::string& claims) {
+    const std::size_t before = google.cloud.calls();
+    google.sandbox.write("subject", blackbox::make_jwt(claims));
+    Ask ask = by(google.file_account());
+    ask.server = next_server();
+    CHECK_SUCCESS(google.run(ask));
+    return static_cast<int>(google.cloud.calls() - before);
+  });
 }
 
 TEST_CASE("cache: 20 runs at once with an empty cache call Google once") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // No run gets another identity's token: each input of the cache key is changed alone.
 #include "federation.hpp"
+#include "support/claim_changes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -140,6 +141,34 @@ TEST_CASE("cross-hits: another identity of the subject token in the same file or
   }
   MESSAGE("cross-hits of identities: " << crossed << "/" << 2 * tokens.size());
   CHECK(fed.idp.calls() == 2 * tokens.size());
+}
+
+TEST_CASE(
+    "cross-hits: each claim of a subject, an assertion and an actor is part of the identity") {
+  Federation fed;
+  const std::string actor = fed.sandbox.at("actor");
+  const auto calls_with = [&fed](Ask ask) {
+    ask.server = next_server();
+    const std::size_t before = fed.idp.calls();
+    CHECK_SUCCESS(fed.run(ask));
+    return static_cast<int>(fed.idp.calls() - before);
+  };
+  for (const std::string flow : {"token-exchange", "jwt-bearer"}) {
+    CAPTURE(flow);
+    check_that_claims_are_identity([&](const std::string& claims) {
+      fed.set_subject(blackbox::make_jwt(claims));
+      return calls_with({.flow = flow});
+    });
+  }
+  check_that_claims_are_identity([&](const std::string& claims) {
+    return calls_with({.flow = "client-credentials",
+                       .arguments = {"--client-auth=federated", "--subject-token-env=T"},
+                       .variables = {"T=" + blackbox::make_jwt(claims)}});
+  });
+  check_that_claims_are_identity([&](const std::string& claims) {
+    fed.sandbox.write("actor", blackbox::make_jwt(claims));
+    return calls_with({.arguments = {"--actor-token-file=" + actor}});
+  });
 }
 
 TEST_CASE("cross-hits: another actor token in the same file") {

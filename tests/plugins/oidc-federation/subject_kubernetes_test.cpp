@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Subject tokens from TokenRequests to the hub.
+#include "entry_file.hpp"
 #include "federation.hpp"
+#include "support/claim_changes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -100,6 +102,33 @@ TEST_CASE("kubernetes: a token that is invalid, expired or for another audience 
   impatient.arguments.emplace_back("--timeout=2s");
   CHECK_FAILURE(hub.fed.run_cold(impatient), 3, "the hub answered 500 Internal Server Error");
   CHECK(hub.fed.idp.connections() == 0);
+}
+
+TEST_CASE("kubernetes: the hub's Retry-After holds for the next runs") {
+  Hub hub;
+  const Ask ask = hub.ask({"--subject-audience=server"});
+  hub.server.on(kPath, reply(429, "", "Retry-After: 200\r\n"));
+  CHECK_FAILURE(hub.fed.run(ask), 3, "the hub answered 429");
+  const std::size_t calls = hub.server.count(kPath);
+  age_failure(hub.fed.cache_path, std::chrono::seconds(100));
+  CHECK_FAILURE(hub.fed.run(ask), 3, "the hub answered 429");
+  CHECK(hub.server.count(kPath) == calls);
+}
+
+TEST_CASE("kubernetes: each claim of the hub's own token counts for the credential") {
+  Hub hub;
+  hub.kubeconfig("unused, tokenFile: hub-token");
+  Ask ask = {.arguments = {"--subject=kubernetes", "--subject-audience=server",
+                           "--service-account=fleet/spoke-1",
+                           "--kubeconfig=" + hub.fed.sandbox.at("hub.kubeconfig")},
+             .has_subject = false};
+  check_that_claims_are_identity([&](const std::string& claims) {
+    const std::size_t before = hub.fed.idp.calls();
+    hub.fed.sandbox.write("hub-token", blackbox::make_jwt(claims), 0600);
+    ask.server = next_server();
+    CHECK_SUCCESS(hub.fed.run(ask));
+    return static_cast<int>(hub.fed.idp.calls() - before);
+  });
 }
 
 TEST_CASE(
