@@ -49,6 +49,9 @@ inline void note_delivery(RunNotes* notes, const std::string& identity, bool is_
   notes->is_cached = notes->is_cached.value_or(true) && is_cached;
 }
 
+// The longest pause that a server may ask for (Retry-After). A longer one is cut to it.
+inline constexpr Duration kLongestRetryAfter = std::chrono::minutes(5);
+
 struct CallContext {
   const Clock& clock = system_clock();
   const Environment& environment = empty_environment();
@@ -63,7 +66,7 @@ struct CallContext {
 
   // Results for the caller, beside the returned value. The code that sends a request sets them.
 
-  // The Retry-After of the last failing reply that had one.
+  // The Retry-After of the last failing reply; nullopt if it had none.
   std::optional<Duration> retry_after = std::nullopt;
   // True if the call sent something that a server accepts only once. If the call fails then, this
   // run makes no other call.

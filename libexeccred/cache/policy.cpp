@@ -42,9 +42,9 @@ bool is_valid(const CachedCredential& entry, TimePoint now, const CacheTimes& ti
   return entry.expires - entry.created <= times.longest_lifetime;
 }
 
-bool is_pending(const CachedFailure& failure, TimePoint now, const CacheTimes& times) {
+bool is_pending(const CachedFailure& failure, TimePoint now) {
   if (is_from_future(failure.created, now) || failure.until <= now) return false;
-  return failure.until - failure.created <= times.longest_retry_after;
+  return failure.until - failure.created <= kLongestRetryAfter;
 }
 
 CachedFailure next_failure(const std::optional<CachedFailure>& before, Error error,
@@ -56,7 +56,7 @@ CachedFailure next_failure(const std::optional<CachedFailure>& before, Error err
     window = window_after(before, now, times, failure.count);
   }
   window = std::max(window, retry_after.value_or(Duration::zero()));
-  failure.until = now + std::min(window, times.longest_retry_after);
+  failure.until = now + std::min(window, kLongestRetryAfter);
   failure.error = std::move(error);
   return failure;
 }
@@ -71,7 +71,7 @@ bool is_suspect(const CachedCredential& entry, const std::optional<CachedFailure
   if (age < std::max(entry.reask_after, times.first_reask)) return false;
   if (!failure || failure->created < entry.created) return true;
   if (is_from_future(failure->created, now)) return true;
-  if (is_pending(*failure, now, times)) return false;
+  if (is_pending(*failure, now)) return false;
   return age >= 2 * age_of(entry, failure->created);
 }
 

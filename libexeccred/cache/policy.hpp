@@ -2,6 +2,7 @@
 // The credential cache's rules about time, without files and processes.
 #pragma once
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/clock.hpp>
 #include <execcred/base/duration.hpp>
 #include <execcred/cache/entry.hpp>
@@ -18,7 +19,6 @@ struct CacheTimes {
   // How long a provider that is unavailable is not asked: after the first failure, and at most.
   Duration first_window = std::chrono::seconds(2);
   Duration longest_window = std::chrono::seconds(64);
-  Duration longest_retry_after = std::chrono::hours(1);
   // How long one run waits, in total, to ask such a provider again.
   Duration retry_patience = std::chrono::seconds(3);
   Duration longest_lock_wait = std::chrono::seconds(10);
@@ -40,7 +40,7 @@ Duration refresh_window(Duration lifetime, std::optional<Duration> before, const
 bool is_valid(const CachedCredential& entry, TimePoint now, const CacheTimes& times);
 
 // Whether the provider must not be asked now because of this failure.
-bool is_pending(const CachedFailure& failure, TimePoint now, const CacheTimes& times);
+bool is_pending(const CachedFailure& failure, TimePoint now);
 
 // The entry for a failure at `now`. `before` is the previous failure of the key, if there is one;
 // repeated failures get longer windows.

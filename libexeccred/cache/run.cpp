@@ -264,7 +264,7 @@ CacheRun::Failure CacheRun::read_failure() const {
 CacheRun::Failure CacheRun::pending_failure(TimePoint since) const {
   Failure failure = read_failure();
   if (!failure || failure->created < since) return std::nullopt;
-  if (!is_pending(*failure, now(), options_.times)) return std::nullopt;
+  if (!is_pending(*failure, now())) return std::nullopt;
   return failure;
 }
 

@@ -132,7 +132,7 @@ class CurlClient final : public HttpClient {
   void transfer(const StopEvent* stop);
   bool is_cut(const HttpRequest& request, const HttpReply& reply) const;
   Error failure(const HttpRequest& request, const Url& url, HttpReply& reply);
-  std::chrono::seconds retry_after() const;
+  std::chrono::seconds retry_after(int status) const;
 
   // Connections are closed before tls_ is destroyed, because their callbacks refer to it.
   HttpSettings settings_;
@@ -350,8 +350,10 @@ Error CurlClient::failure(const HttpRequest& request, const Url& url, HttpReply&
                    .timeout = limit_});
 }
 
-std::chrono::seconds CurlClient::retry_after() const {
-  constexpr std::chrono::seconds kLongest = std::chrono::hours(24);
+// With other statuses, the header does not say that the same request may succeed later.
+std::chrono::seconds CurlClient::retry_after(int status) const {
+  constexpr auto kLongest = std::chrono::duration_cast<std::chrono::seconds>(kLongestRetryAfter);
+  if (status != 429 && status != 503) return {};
   curl_off_t seconds = 0;  // less for a date that is past
   curl_easy_getinfo(curl_.get(), CURLINFO_RETRY_AFTER, &seconds);
   return std::clamp(std::chrono::seconds(seconds), std::chrono::seconds(0), kLongest);
@@ -398,7 +400,7 @@ Result<HttpResponse> CurlClient::send(const HttpRequest& request) {
   const bool has_ended = code_ == CURLE_OK && wait_code_ == CURLM_OK;
   if (has_ended && !stream.is_ended && is_cut(request, reply)) code_ = CURLE_PARTIAL_FILE;
   const bool is_good = has_ended && code_ == CURLE_OK;
-  reply.response().retry_after = retry_after();
+  reply.response().retry_after = retry_after(reply.response().status);
   Result<HttpResponse> result = is_good ? Result<HttpResponse>(std::move(reply.response()))
                                         : Result<HttpResponse>(failure(request, url, reply));
   curl_easy_reset(curl_.get());  // nothing may refer to this call any more

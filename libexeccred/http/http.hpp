@@ -69,8 +69,8 @@ struct HttpResponse {
   int status = 0;
   std::vector<std::pair<std::string, std::string>> headers = {};  // names in lower case
   SecretString body = {};
-  // The pause that the server asks for (Retry-After, RFC 9110 section 10.2.3), at most a day; 0 if
-  // there is none or libcurl does not understand it.
+  // The pause that the server asks for with 429 or 503 (Retry-After, RFC 9110 section 10.2.3), at
+  // most kLongestRetryAfter; 0 if there is none or libcurl does not understand it.
   std::chrono::seconds retry_after = {};
 
   // The value of the first header with that name, which must be in lower case; nullopt if there is

@@ -48,8 +48,9 @@ void note(const HttpRequest& request, const Result<HttpResponse>& result, CallCo
   }
   if (!result) return;
   if (request.is_spent_by_sending) call.is_spent = true;
-  const bool is_failure = result->status >= 300;
-  if (is_failure && result->retry_after > Duration(0)) call.retry_after = result->retry_after;
+  if (result->status < 300) return;
+  call.retry_after.reset();
+  if (result->retry_after > Duration(0)) call.retry_after = result->retry_after;
 }
 
 // If a request that is spent by being sent has a transient error, nothing of it was sent

@@ -30,7 +30,6 @@ constexpr int kNotFound = 404;
 constexpr int kGone = 410;
 // If the hub closes a watch at once, the next one is delayed.
 constexpr Duration kShortWatch = std::chrono::seconds(1);
-constexpr Duration kLongestRetryAfter = std::chrono::minutes(5);
 
 using Place = std::tuple<std::string_view, std::string_view>;
 
@@ -151,7 +150,7 @@ void HubWatch::Session::run() {
     if (!end) {
       set_failed(end.error());
       const std::optional<Duration> wish = watch_.hub_.retry_after();
-      wait(wish ? std::min(*wish, kLongestRetryAfter) : jittered(pause_));
+      wait(wish ? *wish : jittered(pause_));
     } else if (*end == End::after_a_pause) {
       wait(jittered(pause_));
     } else {

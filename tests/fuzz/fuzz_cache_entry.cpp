@@ -49,7 +49,7 @@ void check_failure(std::string_view text, TimePoint now) {
   require(write_cached_failure(*entry) == text, "one spelling");
   require(entry->error.kind != Error::Kind::internal, "no defect is kept");
   const CachedFailure next = next_failure(entry, entry->error, std::nullopt, now, {});
-  require(next.until > now && next.until - now <= std::chrono::hours(1), "a window that passes");
+  require(next.until > now && next.until - now <= kLongestRetryAfter, "a window that passes");
 }
 
 void check_written(std::string_view input) {

@@ -187,10 +187,10 @@ TEST_CASE("send_with_retries: the log has each attempt, and no path") {
 }
 
 // The client's result for a reply with this header, which is left out if it is empty.
-std::chrono::seconds retry_after(const std::string& value) {
+std::chrono::seconds retry_after(const std::string& value, const std::string& status = "503 Busy") {
   const std::string header = value.empty() ? "" : "Retry-After: " + value + "\r\n";
   const StreamServer server(
-      answers("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n" + header + "\r\n"));
+      answers("HTTP/1.1 " + status + "\r\nContent-Length: 0\r\n" + header + "\r\n"));
   const Result<HttpResponse> reply = ask(server);
   REQUIRE(reply);
   return reply->retry_after;
@@ -211,20 +211,29 @@ TEST_CASE("Retry-After: seconds, or a date") {
   CHECK(retry_after("120") == 120s);
   CHECK(retry_after(" 7 ") == 7s);
   CHECK(retry_after("007") == 7s);
-  const std::chrono::seconds until_date = retry_after(date_in(600));
-  CHECK(until_date > 590s);
-  CHECK(until_date <= 600s);
+  const std::chrono::seconds until_date = retry_after(date_in(200));
+  CHECK(until_date > 190s);
+  CHECK(until_date <= 200s);
 }
 
-TEST_CASE("Retry-After: it is limited to a day") {
-  // libcurl's newer versions stop at 6 hours.
+TEST_CASE("Retry-After: it is limited to 5 minutes") {
   for (const std::string& value :
-       {std::string("86401"), std::string("9223372036854775807"), date_in(30L * 24 * 60 * 60),
+       {std::string("300"), std::string("301"), std::string("86401"),
+        std::string("9223372036854775807"), date_in(600), date_in(30L * 24 * 60 * 60),
         std::string("Fri, 31 Dec 9999 23:59:59 GMT")}) {
     CAPTURE(value);
-    const std::chrono::seconds pause = retry_after(value);
-    CHECK(pause >= 6h);
-    CHECK(pause <= 24h);
+    CHECK(retry_after(value) == 300s);
+  }
+}
+
+TEST_CASE("Retry-After: it counts with 429 and 503 alone") {
+  for (const std::string status : {"429 Slow", "503 Busy"}) CHECK(retry_after("7", status) == 7s);
+  for (const std::string status :
+       {"200 OK", "201 Created", "301 Moved", "302 Found", "400 Bad", "401 No", "403 Forbidden",
+        "404 Absent", "408 Late", "409 Conflict", "413 Large", "425 Early", "500 Broken",
+        "501 Unknown", "502 Bad", "504 Late"}) {
+    CAPTURE(status);
+    CHECK(retry_after("7", status) == 0s);
   }
 }
 

@@ -88,14 +88,26 @@ TEST_CASE("Retry-After lengthens the time in which a failing provider is not cal
   Federation fed;
   fed.idp.answer("{}", 503, "Retry-After: 600\r\n");
   CHECK_FAILURE(fed.run({}), 3, "answered 503");
-  age_failure(fed.cache_path, 500s);
+  age_failure(fed.cache_path, 250s);
   const Outcome waiting = fed.run({});
   CHECK_FAILURE(waiting, 3, "answered 503");
   CHECK(waiting.elapsed < blackbox::kNoWait);
   CHECK(fed.idp.calls() == 1);
-  age_failure(fed.cache_path, 101s);
+  age_failure(fed.cache_path, 51s);
   fed.idp.answer(token_reply("back"));
   CHECK(token_of(fed.run({})) == "back");
+}
+
+TEST_CASE("Retry-After with another status than 429 and 503 changes nothing") {
+  for (const int status : {400, 401, 500, 502, 504}) {
+    CAPTURE(status);
+    Federation fed;
+    fed.idp.answer("{}", status, "Retry-After: 600\r\n");
+    CHECK(fed.run({}).exit_code != 0);
+    age_failure(fed.cache_path, 11s);
+    fed.idp.answer(token_reply("back"));
+    CHECK(token_of(fed.run({})) == "back");
+  }
 }
 
 TEST_CASE("a valid credential is given although its subject token has expired") {

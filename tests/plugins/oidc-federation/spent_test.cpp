@@ -120,10 +120,10 @@ TEST_CASE("spent: one run sends it once, however the request ends") {
 TEST_CASE("spent: the failure is remembered, and the next run sends the kept token again") {
   Federation fed;
   const Ask ask = spent_grants(fed).front().ask;
-  fed.idp.answer("", 504, "Retry-After: 600\r\n");
-  CHECK_FAILURE(fed.run(ask), 3, "answered 504");
+  fed.idp.answer("", 503, "Retry-After: 600\r\n");
+  CHECK_FAILURE(fed.run(ask), 3, "answered 503");
   const Outcome again = fed.run(ask);
-  CHECK_FAILURE(again, 3, "answered 504");
+  CHECK_FAILURE(again, 3, "answered 503");
   CHECK(blackbox::says(again, "remembering this from another run"));
   CHECK(fed.idp.calls() == 1);
   const std::string sent = fed.idp.last(kToken).field("refresh_token");
@@ -139,11 +139,11 @@ TEST_CASE("spent: processes that wait for the one that sent it do not send it") 
   Federation fed;
   Ask ask = spent_grants(fed).front().ask;
   ask.arguments.emplace_back("--timeout=20s");
-  fed.idp.answer("", 504, "Retry-After: 600\r\n");
+  fed.idp.answer("", 503, "Retry-After: 600\r\n");
   std::vector<std::unique_ptr<blackbox::Child>> children;
   for (int i = 0; i < 8; ++i)
     children.push_back(std::make_unique<blackbox::Child>(fed.command(ask)));
-  for (const auto& child : children) CHECK_FAILURE(child->wait(), 3, "answered 504");
+  for (const auto& child : children) CHECK_FAILURE(child->wait(), 3, "answered 503");
   CHECK(fed.idp.calls() == 1);
 }
 
