@@ -188,6 +188,10 @@ void CurlClient::set_transfer(CurlOptions& options, const HttpRequest& request, 
       std::min<std::int64_t>(timeout, std::chrono::milliseconds(kConnectTimeout).count());
   options.set(CURLOPT_ERRORBUFFER, detail_.data());
   options.set(CURLOPT_NOSIGNAL, 1);
+#if LIBCURL_VERSION_NUM >= 0x075700
+  // Does not wait for the thread of a name look-up that hangs.
+  options.set(CURLOPT_QUICK_EXIT, 1);
+#endif
   options.set(CURLOPT_TIMEOUT_MS, static_cast<long>(timeout));
   options.set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(connect_timeout));
   options.set(CURLOPT_PROTOCOLS_STR, request.allow_plain_http ? "http,https" : "https");

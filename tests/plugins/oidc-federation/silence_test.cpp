@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Servers that do not answer, at each stage: the run ends within --timeout, and names the stage.
+#include "entry_file.hpp"
 #include "federation.hpp"
+#include "support/texts.hpp"
+#include "unit/temp_dir.hpp"
 
 #include <doctest/doctest.h>
+#include <execcred/cache/key.hpp>
 
 #include <netinet/in.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
+#include <optional>
 #include <vector>
 
 namespace execcred::test {
@@ -49,6 +57,47 @@ class BlackHole {
   int listener_;
   std::uint16_t port_ = 0;
   std::vector<int> fillers_;
+};
+
+// A name server that reads no question, and the process's way to it alone.
+class SilentDns {
+ public:
+  explicit SilentDns(const blackbox::Sandbox& sandbox)
+      : socket_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)),
+        file_(sandbox.write("resolv.conf", "nameserver 127.83.83.83\n")) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(53);
+    address.sin_addr.s_addr = htonl(0x7f535353);
+    const auto* const raw = reinterpret_cast<const sockaddr*>(&address);
+    is_there_ = geteuid() == 0 && bind(socket_, raw, sizeof address) == 0;
+  }
+  ~SilentDns() { close(socket_); }
+  SilentDns(const SilentDns&) = delete;
+  SilentDns& operator=(const SilentDns&) = delete;
+
+  // nullopt if this user or system gives no process a name server of its own; a message that begins
+  // with "skipped: " reports this.
+  std::optional<Outcome> run(blackbox::Command command) const {
+    constexpr int kNotPermitted = 99;
+    command.before_exec = [this] {
+      const bool is_set = unshare(CLONE_NEWNS) == 0 &&
+                          mount("", "/", "", MS_REC | MS_PRIVATE, "") == 0 &&
+                          mount(file_.c_str(), "/etc/resolv.conf", "", MS_BIND, "") == 0;
+      if (!is_set) _exit(kNotPermitted);
+    };
+    if (is_there_) {
+      Outcome outcome = blackbox::run(command);
+      if (outcome.exit_code != kNotPermitted) return outcome;
+    }
+    MESSAGE("skipped: only root may give a process another name server, in a mount namespace");
+    return std::nullopt;
+  }
+
+ private:
+  int socket_;
+  std::string file_;
+  bool is_there_ = false;
 };
 
 void say_nothing(Stream& stream, const Received& /*request*/) { stream.wait_for_close(); }
@@ -186,6 +235,38 @@ TEST_CASE("SIGTERM ends a run that waits for a server, without half an answer") 
   CHECK(outcome.elapsed < blackbox::kNoWait);
   CHECK(outcome.output == "");
   CHECK(outcome.signal == SIGTERM);
+}
+
+TEST_CASE("silence: a name look-up that hangs ends with the call, so a cached token is given") {
+  Federation fed;
+  const SilentDns dns(fed.sandbox);
+  const std::string token = token_of(fed.run({}));
+  age_entry(fed.cache_path, std::chrono::minutes(57));
+  // The same entry for a server whose name nobody resolves.
+  const std::string url = "https://idp.test/token";
+  CachedCredential entry = only_entry(fed.cache_path);
+  entry.key = replaced(entry.key, fed.idp.token_url(), url);
+  write_file(fed.cache_path + "/" + hash_key(entry.key).hex() + ".credential",
+             std::string(write_cached_credential(entry).reveal()));
+  const auto command = [&] {
+    return plugin_of({"--flow=token-exchange", "--token-url=" + url, "--ca-file=" + fed.ca_path,
+                      "--subject-token-file=" + fed.subject_path, "--cache-dir=" + fed.cache_path,
+                      "--timeout=3s"});
+  };
+  const std::optional<Outcome> refreshing = dns.run(command());
+  if (!refreshing) return;
+  CHECK(token_of(*refreshing) == token);
+  CHECK(refreshing->elapsed < milliseconds(3000));
+  CHECK(cache_files(fed.cache_path, ".failure").size() == 1);
+
+  for (const char* ending : {".failure", ".credential"}) {
+    for (const auto& file : cache_files(fed.cache_path, ending)) std::filesystem::remove(file);
+  }
+  const std::optional<Outcome> failing = dns.run(command());
+  CHECK_FAILURE(*failing, 3, "idp.test");
+  CHECK_FALSE(blackbox::says(*failing, "timed out after 3s"));
+  CHECK(cache_files(fed.cache_path, ".failure").size() == 1);
+  CHECK(fed.idp.calls() == 1);
 }
 
 }  // namespace execcred::test
