@@ -159,7 +159,13 @@ std::optional<Credential> run_plugin(const Access& access, const Environment& en
               credential.error().hint);
     return std::nullopt;
   }
-  item.ok(StepId::run, "exit code 0 " + ended.after);
+  const std::string said = is_ours(access.exec.command) ? first_line(finished->error_output) : "";
+  const std::string warning = std::string(file_name(access.exec.command)) + ": warning: ";
+  if (said.starts_with(warning)) {
+    item.warn(StepId::run, {}, said.substr(warning.size()));
+  } else {
+    item.ok(StepId::run, "exit code 0 " + ended.after);
+  }
   return std::move(credential).value();
 }
 

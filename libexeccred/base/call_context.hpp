@@ -38,6 +38,8 @@ struct RunNotes {
   // A call may have delivered something that a server accepts only once, so the run makes no other
   // call. A failed call counts too, unless certainly nothing of it was sent.
   bool is_spent = false;
+  // What somebody must correct although there may be a credential. It is shown to the user.
+  std::string warning = {};
 };
 
 // Records in `notes` whose credential was delivered, and whether it came from a cache or from the

@@ -43,6 +43,12 @@ std::optional<CacheDirectory> open_cache(const CacheOptions& options, const Call
       CacheDirectory::open(options.directory, run.environment, CacheDirectory::IfMissing::create);
   if (directory) return std::move(directory).value();
   run.debug("no cache: " + directory.error().message);
+  // No directory at all is usual in a container. An unsafe one may be another user's attack.
+  const auto found = CacheDirectory::find(options.directory, run.environment);
+  if (run.notes == nullptr || found) return std::nullopt;
+  run.notes->warning =
+      "no credential is cached, so each run asks the provider: " + found.error().message +
+      "; correct that, or pass --cache-dir=PATH";
   return std::nullopt;
 }
 

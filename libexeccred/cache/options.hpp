@@ -20,7 +20,8 @@ void add_cache_options(OptionSet& set, CacheOptions& options);
 CacheOptions cache_of_run(CacheOptions options, const CredentialRequest& request);
 
 // Opens the directory that the options name, and creates it if it is missing. nullopt for
-// --no-cache, and if no directory is safe or can be created; the debug log reports the latter.
+// --no-cache, and if no directory is safe or can be created; the debug log reports the latter, and
+// the run's notes warn of an unsafe one.
 std::optional<CacheDirectory> open_cache(const CacheOptions& options, const CallContext& run);
 
 }  // namespace execcred

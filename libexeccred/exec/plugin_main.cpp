@@ -18,6 +18,7 @@
 #include <execcred/os/file.hpp>
 #include <execcred/os/process_setup.hpp>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -337,6 +338,19 @@ Status Run::check_profile_audiences(const ExecInfo& info) const {
   return {};
 }
 
+// Some clients read standard error and standard output from one pipe, as one document.
+bool has_one_output() {
+  struct stat out = {};
+  struct stat error = {};
+  return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &error) == 0 &&
+         out.st_dev == error.st_dev && out.st_ino == error.st_ino && !S_ISCHR(out.st_mode);
+}
+
+void warn(std::string_view program, const RunNotes& notes) {
+  if (notes.warning.empty() || has_one_output()) return;
+  deadline::write_to_stderr(format_error(program, Error{.message = notes.warning}, "warning"));
+}
+
 int fail(std::string_view program, const Error& error) {
   deadline::write_to_stderr(format_error(program, error));
   return exit_code(error.kind);
@@ -374,6 +388,7 @@ int run(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
     record.end(exit_code(document.error().kind), &document.error());
     return fail(plugin.name, document.error());
   }
+  warn(plugin.name, record.notes());
   deadline::enter_phase("writing to standard output");
   const Status written = write_to_stdout(document->reveal());
   deadline::stop();

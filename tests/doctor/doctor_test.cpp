@@ -236,6 +236,25 @@ TEST_CASE("doctor: a program's messages are shown without escapes and tokens, an
   }
 }
 
+TEST_CASE("doctor: what a plugin of execcred warns of is a warning of its run") {
+  Scene scene;
+  const std::string print =
+      "printf '%s' '" +
+      std::string(R"({"kind":"ExecCredential","apiVersion":)"
+                  R"("client.authentication.k8s.io/v1","status":{"token":")") +
+      scene.token + "\"}}'";
+  scene.args = {};
+  for (const std::string name : {"execcred-aws", "another"}) {
+    CAPTURE(name);
+    scene.command = scene.sandbox.script(
+        name, "echo '" + name + ": warning: no credential is cached' >&2\n" + print);
+    const Outcome outcome = scene.run();
+    CHECK(outcome.exit_code == 0);
+    CHECK((outcome.output.find("no credential is cached") != std::string::npos) ==
+          (name == "execcred-aws"));
+  }
+}
+
 TEST_CASE("doctor: many clusters are a table, failures first, with a summary") {
   Scene scene;
   nlohmann::json list = nlohmann::json::parse(many(scene, 3));

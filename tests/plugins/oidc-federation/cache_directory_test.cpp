@@ -2,6 +2,7 @@
 // A run gives a credential even if its cache directory cannot be used.
 #include "entry_file.hpp"
 #include "federation.hpp"
+#include "support/texts.hpp"
 #include "unit/temp_dir.hpp"
 
 #include <doctest/doctest.h>
@@ -56,6 +57,42 @@ TEST_CASE("an unsafe or impossible cache directory is not used, and a credential
   const std::string foreign = make_directory(fed.sandbox.at("foreign"), 0700);
   give_to(foreign, kStranger);
   check_uncached(fed, with_directory(foreign));
+}
+
+TEST_CASE("an unsafe cache directory is told in one line without --debug, a missing one is not") {
+  Federation fed;
+  const std::string open = make_directory(fed.sandbox.at("open"), 0777);
+  const auto run_with = [&](const std::string& path, Texts more = {}) {
+    return fed.run(
+        {.arguments = Texts{"--cache-dir=" + path} + std::move(more), .has_cache = false});
+  };
+  const std::string warning =
+      "execcred-oidc-federation: warning: no credential is cached, so each run asks the provider: "
+      "the cache directory '" +
+      open +
+      "' is not safe: it is open to other users; correct that, or "
+      "pass --cache-dir=PATH\n";
+  const Outcome outcome = run_with(open);
+  CHECK(token_of(outcome) != "");
+  CHECK(outcome.error_output == warning);
+  if (is_root_or_counted("a cache directory of another user")) {
+    const std::string foreign = make_directory(fed.sandbox.at("foreign"), 0700);
+    give_to(foreign, kStranger);
+    const Outcome hindered = run_with(foreign);
+    CHECK(token_of(hindered) != "");
+    CHECK(blackbox::says(hindered, "is not safe: it belongs to user 54321"));
+    CHECK(lines_of(hindered.error_output).size() == 1);
+  }
+  CHECK_SUCCESS(run_with("/proc/nope/cache"));
+  CHECK_SUCCESS(run_with(open, {"--no-cache"}));
+  // Some clients read both outputs as one document.
+  blackbox::Command command =
+      fed.command({.arguments = {"--cache-dir=" + open}, .has_cache = false});
+  command.before_exec = [] { dup2(STDOUT_FILENO, STDERR_FILENO); };
+  CHECK_SUCCESS(blackbox::run(command));
+  // An error stands alone.
+  fed.idp.answer("{}", 500);
+  CHECK_FAILURE(run_with(open), 3, "answered 500");
 }
 
 TEST_CASE("a missing directory is made with mode 0700, and variables can name it") {
