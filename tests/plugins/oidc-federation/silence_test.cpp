@@ -2,6 +2,7 @@
 // Servers that do not answer, at each stage: the run ends within --timeout, and names the stage.
 #include "entry_file.hpp"
 #include "federation.hpp"
+#include "rights.hpp"
 #include "support/texts.hpp"
 #include "unit/temp_dir.hpp"
 
@@ -9,7 +10,6 @@
 #include <execcred/cache/key.hpp>
 
 #include <netinet/in.h>
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,6 +17,7 @@
 #include <csignal>
 #include <filesystem>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace execcred::test {
@@ -76,22 +77,12 @@ class SilentDns {
   SilentDns(const SilentDns&) = delete;
   SilentDns& operator=(const SilentDns&) = delete;
 
-  // nullopt if this user or system gives no process a name server of its own; a message that begins
-  // with "skipped: " reports this.
+  // nullopt if it is not allowed; a message that begins with "skipped: " reports this.
   std::optional<Outcome> run(blackbox::Command command) const {
-    constexpr int kNotPermitted = 99;
-    command.before_exec = [this] {
-      const bool is_set = unshare(CLONE_NEWNS) == 0 &&
-                          mount("", "/", "", MS_REC | MS_PRIVATE, "") == 0 &&
-                          mount(file_.c_str(), "/etc/resolv.conf", "", MS_BIND, "") == 0;
-      if (!is_set) _exit(kNotPermitted);
-    };
-    if (is_there_) {
-      Outcome outcome = blackbox::run(command);
-      if (outcome.exit_code != kNotPermitted) return outcome;
-    }
-    MESSAGE("skipped: only root may give a process another name server, in a mount namespace");
-    return std::nullopt;
+    return blackbox::run_if_allowed(std::move(command), "another name server", [this] {
+      return is_there_ && blackbox::make_mounts_private() &&
+             mount(file_.c_str(), "/etc/resolv.conf", "", MS_BIND, "") == 0;
+    });
   }
 
  private:
