@@ -61,17 +61,17 @@ constexpr Rule ask(std::string_view name) { return {.name = name}; }
 using Words = std::vector<std::string_view>;
 
 struct Peer {
-  std::string_view name;    // "aws eks get-token"
-  Words programs;           // the names its binary has
-  Words subcommand = {};    // words among its arguments, in this order
+  std::string_view name;         // "aws eks get-token"
+  Words programs;                // the names its binary has
+  Words subcommand = {};         // words among its arguments, in this order
   std::string_view plugin = {};  // ours: "execcred-aws"; empty if none of ours replaces it
-  Words first = {};         // ours, whatever the arguments: "--type=jwt"
+  Words first = {};              // ours, whatever the arguments: "--type=jwt"
   std::span<const Rule> flags = {};
   std::span<const Rule> variables = {};
   std::string_view names_variable = {};  // a flag whose value is a variable that ours reads too
   // Python's argparse takes any start of a long flag that is the start of no other.
   bool takes_abbreviations = false;
-  bool needs_cluster = false;            // ours takes a setting from spec.cluster.config
+  bool needs_cluster = false;  // ours takes a setting from spec.cluster.config
   // Any server that gets such a token could use it at other servers: --allow-server is needed.
   bool is_good_at_many_servers = false;
   std::string_view never = {};                    // why no user of it can be carried over

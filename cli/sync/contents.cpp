@@ -166,11 +166,12 @@ Result<SecretForm> istio_form(const Issue& issue) {
   const auto end = issue.claimed ? issue.claimed : issue.expires;
   if (end && *end - issue.issued < kIstioLifetime - kTolerance) {
     const Duration lifetime = *end - issue.issued;
-    return unusable("the credential lives for " + format_duration(lifetime) +
-                        ", and istiod rebuilds a cluster's client at each change of its Secret",
-                    "the format istio needs credentials with a lifetime of 12h or more: for a stored "
-                    "token that lives so long set --max-age=48h in the mapping's args; else "
-                    "configure the provider, or let istiod run the plugin");
+    return unusable(
+        "the credential lives for " + format_duration(lifetime) +
+            ", and istiod rebuilds a cluster's client at each change of its Secret",
+        "the format istio needs credentials with a lifetime of 12h or more: for a stored "
+        "token that lives so long set --max-age=48h in the mapping's args; else "
+        "configure the provider, or let istiod run the plugin");
   }
   if (!is_secret_key(issue.name)) {
     return unusable("the name " + in_quotes(issue.name) + " cannot be a key of a Secret",

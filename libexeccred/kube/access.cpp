@@ -20,6 +20,8 @@
 namespace execcred {
 namespace {
 
+constexpr const char* kMendProfile = "the author of the ClusterProfile must correct it";
+
 using json::ObjectReader;
 using json::Value;
 
@@ -72,7 +74,9 @@ Result<const MappedProvider*> choose(const ProviderMapping& mapping, const Clust
                                      std::string_view wanted) {
   const MappedProvider* const found = find_provider(mapping, profile, wanted);
   if (found != nullptr) return found;
-  if (profile.provider_problem) return *profile.provider_problem;
+  if (profile.provider_problem) {
+    return Result<const MappedProvider*>(*profile.provider_problem).hint(kMendProfile);
+  }
   if (!wanted.empty()) {
     const MappedProvider* provider = find_mapped(mapping, wanted);
     return Error{.kind = Error::Kind::configuration,
@@ -251,9 +255,10 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
                 .exec = mapped->exec,
                 .cluster = {}};
   const Status resolved = [&]() -> Status {
-    if (listed.is_listed_twice) {
-      return json::field_error(listed.path + ".name",
-                               "is " + in_quotes(listed.name) + ", like that of another entry");
+    if (!listed.listed_again_at.empty()) {
+      return json::field_error(
+          listed.listed_again_at + ".name",
+          "is " + in_quotes(listed.name) + ", like that of an entry before it");
     }
     if (listed.cluster.is_null()) return json::field_error(path, "is missing");
     const ObjectReader cluster = TRY(ObjectReader::open(listed.cluster, path));
@@ -264,9 +269,7 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
     return apply_policies(*mapped, cluster, access.exec);
   }();
   if (!resolved) {
-    return Result<Access>(resolved.error())
-        .hint("the author of the ClusterProfile must correct it")
-        .context(doing);
+    return Result<Access>(resolved.error()).hint(kMendProfile).context(doing);
   }
   return access;
 }

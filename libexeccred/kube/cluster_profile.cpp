@@ -49,7 +49,7 @@ Result<std::vector<AccessProvider>> read_providers(const ObjectReader& status,
     }
     const auto [known, is_new] = places.emplace(*name, providers.size());
     if (!is_new) {
-      providers[known->second].is_listed_twice = true;
+      providers[known->second].listed_again_at = entry->path();
       continue;
     }
     const Value* cluster = entry->find("cluster");

@@ -53,7 +53,8 @@ struct AccessProvider {
   std::string path;  // "status.accessProviders[0]"
   // A kubeconfig v1 Cluster that is not parsed yet, so that a malformed one does not affect others.
   json::Value cluster;
-  bool is_listed_twice = false;  // another entry of its list has its name: this one is not used
+  // The path of a later entry of its list that has its name, so that neither is used; or empty.
+  std::string listed_again_at = {};
 };
 
 struct ClusterProfile {

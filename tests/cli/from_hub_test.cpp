@@ -74,6 +74,12 @@ struct FleetCommand {
 const std::vector<FleetCommand> kFleetCommands = {
     {"get", {"--all"}}, {"kubeconfig", {}}, {"lint", {}}, {"resolve", {}}};
 
+// lint takes no mapping option.
+Outcome run_fleet_command(const Hub& hub, const FleetCommand& command) {
+  if (command.name == "lint") return hub.run({"lint", "--from-hub"});
+  return hub.from_hub(command.name, command.arguments);
+}
+
 // The names of the contexts, in their order; or the failure.
 std::string contexts(const Outcome& outcome) {
   if (outcome.exit_code != 0) return describe(outcome);
@@ -359,10 +365,10 @@ TEST_CASE("from-hub: an object beyond the limits is a problem of its own in ever
       return response;
     });
     std::vector<FleetCommand> commands = kFleetCommands;
-    commands.push_back({"doctor", {"--no-request", "--timeout=1s"}});
+    commands.push_back({"doctor", {"--no-request", "--timeout=1s", "-o", "json"}});
     for (const FleetCommand& command : commands) {
       CAPTURE(command.name);
-      const Outcome outcome = hub.from_hub(command.name, command.arguments);
+      const Outcome outcome = run_fleet_command(hub, command);
       const std::string text = outcome.output + outcome.error_output;
       CHECK_MESSAGE(outcome.exit_code != 0, describe(outcome));
       CHECK_MESSAGE(text.find("tenant/bad") != std::string::npos, describe(outcome));
@@ -382,7 +388,7 @@ TEST_CASE("from-hub: more large objects than fit in a page are read by every com
   }
   const Hub hub(api);
   for (const FleetCommand& command : kFleetCommands) {
-    const Outcome outcome = hub.from_hub(command.name, command.arguments);
+    const Outcome outcome = run_fleet_command(hub, command);
     CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
   }
 }
@@ -401,7 +407,7 @@ TEST_CASE("from-hub: a list that expires between two pages is read again by ever
   for (const FleetCommand& command : kFleetCommands) {
     CAPTURE(command.name);
     pages = 0;
-    const Outcome outcome = hub.from_hub(command.name, command.arguments);
+    const Outcome outcome = run_fleet_command(hub, command);
     CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
     CHECK(pages == 1);
     CHECK_MESSAGE((command.name == "lint" || outcome.output.find("c599") != std::string::npos),

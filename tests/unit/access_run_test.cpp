@@ -73,8 +73,9 @@ TEST_CASE("get_credential: returns the credential that the plugin printed") {
                   "the 'CERTIFICATE' of line 1 has no END line"),
         std::pair(pair_of("  " + certificate, key),
                   "white space or text is before the -----BEGIN of line 1")}) {
-    check_fails(Plugin(text).run(), Error::Kind::no_credential,
-                "status.clientCertificateData holds no certificate in PEM: " + std::string(problem));
+    check_fails(
+        Plugin(text).run(), Error::Kind::no_credential,
+        "status.clientCertificateData holds no certificate in PEM: " + std::string(problem));
   }
   check_fails(Plugin(pair_of(certificate, "K")).run(), Error::Kind::no_credential,
               "status.clientKeyData is no private key in PEM");

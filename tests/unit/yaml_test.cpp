@@ -166,8 +166,8 @@ TEST_CASE("yaml: YAML's own tags are accepted if they fit the value, other tags 
            {"has a scalar whose tag '!!int' is unknown or does not fit", {"!!int x", "!!int 1.5"}},
            {"has a scalar whose tag '!foo' is unknown or does not fit", {"!foo x"}},
            {"is unknown or does not fit",
-            {"!!bool 1", "!!null x", "!!float yes", "!!python/object:x y", "!<tag:example.com,2000:x> y",
-             "!!timestamp 2001-12-14"}},
+            {"!!bool 1", "!!null x", "!!float yes", "!!python/object:x y",
+             "!<tag:example.com,2000:x> y", "!!timestamp 2001-12-14"}},
            {"has the unknown tag '!",
             {"!foo {}", "!foo []", "!!set {}", "!!omap []", "!!map []", "!!seq {}", "!!str {}"}},
        }) {

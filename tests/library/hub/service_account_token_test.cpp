@@ -182,7 +182,7 @@ TEST_CASE("service account token: replies with an invalid token, or for another 
         "not for the audience");
   fails(token_reply(jwt("{}"), "null"), "but for none");
   fails(token_reply("opaque", "null"), "is no JWT");
-  fails(token_reply("eyJ", "null"), "is no JWT");
+  fails(token_reply("eyJ", "null"), "begins as a JWT does, but is none");
   fails(token_reply("", "null"), "status.token");
   fails(token_reply(good + " " + good, "null"), "is not one word");
   fails(token_reply(" " + good, "null"), "is not one word");
