@@ -236,7 +236,7 @@ TEST_CASE("sync --once: large Secrets with our label, and a list that expires, s
   CHECK(blackbox::run(process.command({"--once"})).exit_code == 0);
   REQUIRE(is_written(api, "a"));
   Json mine = *api.find("secrets", "to", "a-token");
-  for (int i = 0; i < 550; ++i) {
+  for (int i = 0; i < 270; ++i) {
     Json other = {{"apiVersion", "v1"}, {"kind", "Secret"}};
     other["metadata"] = {{"name", "big" + std::to_string(i)},
                          {"namespace", "to"},
@@ -257,7 +257,7 @@ TEST_CASE("sync --once: large Secrets with our label, and a list that expires, s
   CHECK(expired > 0);
   CHECK(is_written(api, "b"));
   CHECK_FALSE(api.find("secrets", "to", "a-token"));
-  CHECK(api.count("secrets") == 551);
+  CHECK(api.count("secrets") == 271);
 }
 
 TEST_CASE("sync --to-secret: a missing namespace is reported, and written to when it is back") {
