@@ -40,6 +40,38 @@ Error failed(std::string_view cause, std::string message, std::string hint = {})
                .cause = cause};
 }
 
+// Whatever a proxy's failure is, its cause is the proxy.
+Error failure_of(bool is_server, std::string_view cause, std::string message,
+                 std::string hint = {}) {
+  return failed(is_server ? cause : cause::kProxyFailed, std::move(message), std::move(hint));
+}
+
+bool is_other_version(int alert, int reason) {
+  return alert == kProtocolVersion || alert == kInsufficientSecurity ||
+         reason == SSL_R_UNSUPPORTED_PROTOCOL || reason == SSL_R_WRONG_SSL_VERSION ||
+         reason == SSL_R_TLSV1_ALERT_PROTOCOL_VERSION;
+}
+
+bool is_no_tls(int reason) {
+  return reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST ||
+         reason == SSL_R_PACKET_LENGTH_TOO_LONG;
+}
+
+// Whether the chain does not lead to a CA that is trusted.
+bool is_untrusted(int verify_error) {
+  constexpr std::array kErrors = {X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
+                                  X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+                                  X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE,
+                                  X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT,
+                                  X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
+                                  X509_V_ERR_CERT_SIGNATURE_FAILURE,
+                                  X509_V_ERR_CERT_UNTRUSTED,
+                                  X509_V_ERR_AKID_SKID_MISMATCH,
+                                  X509_V_ERR_AKID_ISSUER_SERIAL_MISMATCH,
+                                  X509_V_ERR_SUBJECT_ISSUER_MISMATCH};
+  return std::find(kErrors.begin(), kErrors.end(), verify_error) != kErrors.end();
+}
+
 Error stopped() {
   return Error{.kind = Error::Kind::unavailable, .message = "it was interrupted", .is_local = true};
 }
@@ -399,8 +431,8 @@ Status Connection::check_speaks_tls(bool is_server, TimePoint deadline) {
   constexpr char kAlert = 0x15;
   if (count != 1 || first == kHandshake || first == kAlert) return {};
   const std::string peer = is_server ? route_.authority() : origin_of(route_.proxy->url);
-  return failed(is_server ? cause::kTlsNoHttps : cause::kProxyFailed,
-                peer + " answers, but does not speak TLS", "is this the port of https?");
+  return failure_of(is_server, cause::kTlsNoHttps, peer + " answers, but does not speak TLS",
+                    "is this the port of https?");
 }
 
 Result<Connection::SslOwner> Connection::shake_hands(SslContextOwner& context, SSL* outer,
@@ -447,9 +479,9 @@ Result<Connection::SslOwner> Connection::shake_hands(SslContextOwner& context, S
     const Waited waited = wait(reason == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, end);
     if (waited == Waited::stopped) return stopped();
     if (waited == Waited::timed_out) {
-      return failed(is_server ? cause::kTlsFailed : cause::kProxyFailed,
-                    "the TLS handshake did not end within " + format_duration(patience_.limit),
-                    "what answers there may not be an API server");
+      return failure_of(is_server, cause::kTlsFailed,
+                        "the TLS handshake did not end within " + format_duration(patience_.limit),
+                        "what answers there may not be an API server");
     }
   }
 }
@@ -462,16 +494,20 @@ const Host& Connection::host_of(bool is_server) const {
 Error Connection::certificate_failure(bool is_server) const {
   const TlsEvents& events = tls_->events();
   const std::string peer = is_server ? route_.authority() : origin_of(route_.proxy->url);
-  const auto failure = [is_server](std::string_view cause, std::string message,
-                                   std::string hint = {}) {
-    return failed(is_server ? cause : cause::kProxyFailed, std::move(message), std::move(hint));
-  };
   const std::string of_subject = " of " + in_quotes(events.subject);
+  if (is_untrusted(events.verify_error)) {
+    return failure_of(
+        is_server, cause::kTlsWrongCa,
+        "the certificate" + of_subject + ", issued by " + in_quotes(events.issuer) +
+            ", does not lead to " +
+            (route_.tls.ca_certificates.empty() ? "a CA of this system" : "the cluster's CA"),
+        "certificate-authority-data must hold the CA of the server's certificate");
+  }
   switch (events.verify_error) {
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
-      return failure(
-          cause::kTlsWrongName,
+      return failure_of(
+          is_server, cause::kTlsWrongName,
           "the certificate of " + peer + " is not for " + in_quotes(host_of(is_server).name) +
               " but for " + (events.names.empty() ? "no name" : join(events.names, ", ")),
           std::string(is_server
@@ -479,39 +515,24 @@ Error Connection::certificate_failure(bool is_server) const {
                           : "the host of the proxy's URL ") +
               "must be one of these");
     case X509_V_ERR_CERT_HAS_EXPIRED:
-      return failure(cause::kTlsExpired,
-                     "the certificate" + of_subject + " ended at " + events.not_after,
-                     "renew the server's certificate, or check this machine's clock");
+      return failure_of(is_server, cause::kTlsExpired,
+                        "the certificate" + of_subject + " ended at " + events.not_after,
+                        "renew the server's certificate, or check this machine's clock");
     case X509_V_ERR_CERT_NOT_YET_VALID:
-      return failure(cause::kTlsExpired,
-                     "the certificate" + of_subject + " begins at " + events.not_before,
-                     "check the clocks of this machine and the server's");
-    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
-    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-    case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-    case X509_V_ERR_CERT_UNTRUSTED:
-    case X509_V_ERR_AKID_SKID_MISMATCH:
-    case X509_V_ERR_AKID_ISSUER_SERIAL_MISMATCH:
-    case X509_V_ERR_SUBJECT_ISSUER_MISMATCH:
-      return failure(
-          cause::kTlsWrongCa,
-          "the certificate" + of_subject + ", issued by " + in_quotes(events.issuer) +
-              ", does not lead to " +
-              (route_.tls.ca_certificates.empty() ? "a CA of this system" : "the cluster's CA"),
-          "certificate-authority-data must hold the CA of the server's certificate");
+      return failure_of(is_server, cause::kTlsExpired,
+                        "the certificate" + of_subject + " begins at " + events.not_before,
+                        "check the clocks of this machine and the server's");
     case X509_V_ERR_UNSPECIFIED:
     case X509_V_ERR_OUT_OF_MEM:
-      return failure(cause::kTlsFailed, "the certificate" + of_subject + " was not verified: " +
-                                            X509_verify_cert_error_string(events.verify_error));
+      return failure_of(is_server, cause::kTlsFailed,
+                        "the certificate" + of_subject + " was not verified: " +
+                            X509_verify_cert_error_string(events.verify_error));
     // Everything else is a rule that a certificate breaks, and only another certificate helps.
     default:
-      return failure(cause::kTlsWrongCa,
-                     "the certificate" + of_subject +
-                         " cannot be used: " + X509_verify_cert_error_string(events.verify_error),
-                     "the server, or the CA that issued it, needs another certificate");
+      return failure_of(is_server, cause::kTlsWrongCa,
+                        "the certificate" + of_subject + " cannot be used: " +
+                            X509_verify_cert_error_string(events.verify_error),
+                        "the server, or the CA that issued it, needs another certificate");
   }
 }
 
@@ -522,51 +543,48 @@ Error Connection::tls_failure(int reason, bool is_server, bool is_agreed) const 
   const int openssl = ERR_GET_REASON(code);
   ERR_clear_error();
   const std::string peer = is_server ? route_.authority() : origin_of(route_.proxy->url);
-  const auto failure = [is_server](std::string_view cause, std::string message,
-                                   std::string hint = {}) {
-    return failed(is_server ? cause : cause::kProxyFailed, std::move(message), std::move(hint));
-  };
   if (events.verify_error != X509_V_OK) return certificate_failure(is_server);
   if (is_refused() && events.wants_client_certificate) {
-    return failure(cause::kTlsFailed,
-                   peer + " asked for a client certificate, and refused the handshake without one",
-                   "the credential needs a client certificate, of a CA that is trusted there");
+    return failure_of(
+        is_server, cause::kTlsFailed,
+        peer + " asked for a client certificate, and refused the handshake without one",
+        "the credential needs a client certificate, of a CA that is trusted there");
   }
   const bool is_disagreement = events.alert == kHandshakeFailure && !is_agreed;
   if (is_refused() && !is_disagreement && is_server && tls_->has_client_certificate()) {
-    return failure(cause::kTlsFailed,
-                   peer + " refused the client certificate: " + alert_text(events.alert),
-                   "it must be valid, and of a CA that is trusted there");
+    return failure_of(is_server, cause::kTlsFailed,
+                      peer + " refused the client certificate: " + alert_text(events.alert),
+                      "it must be valid, and of a CA that is trusted there");
   }
-  if (events.alert == kProtocolVersion || is_disagreement ||
-      events.alert == kInsufficientSecurity || openssl == SSL_R_UNSUPPORTED_PROTOCOL ||
-      openssl == SSL_R_WRONG_SSL_VERSION || openssl == SSL_R_TLSV1_ALERT_PROTOCOL_VERSION) {
-    return failure(cause::kTlsProtocol,
-                   peer + " and this side have no version or cipher of TLS in common",
-                   "TLS 1.2 or newer is needed");
+  if (is_disagreement || is_other_version(events.alert, openssl)) {
+    return failure_of(is_server, cause::kTlsProtocol,
+                      peer + " and this side have no version or cipher of TLS in common",
+                      "TLS 1.2 or newer is needed");
   }
   if (events.alert == kUnrecognizedName) {
-    return failure(cause::kTlsWrongName, peer + " knows no " + in_quotes(host_of(is_server).name),
-                   is_server ? "check the server's name, and tls-server-name" : "check its URL");
+    return failure_of(is_server, cause::kTlsWrongName,
+                      peer + " knows no " + in_quotes(host_of(is_server).name),
+                      is_server ? "check the server's name, and tls-server-name" : "check its URL");
   }
   if (events.alert >= 0) {
-    return failure(cause::kTlsFailed, peer + " refused the handshake: " + alert_text(events.alert));
+    return failure_of(is_server, cause::kTlsFailed,
+                      peer + " refused the handshake: " + alert_text(events.alert));
   }
   // The server does not speak TLS, and its reply came before check_speaks_tls() was called.
-  if (openssl == SSL_R_WRONG_VERSION_NUMBER || openssl == SSL_R_HTTP_REQUEST ||
-      openssl == SSL_R_PACKET_LENGTH_TOO_LONG) {
-    return failure(cause::kTlsNoHttps, peer + " answers, but does not speak TLS",
-                   "is this the port of https?");
+  if (is_no_tls(openssl)) {
+    return failure_of(is_server, cause::kTlsNoHttps, peer + " answers, but does not speak TLS",
+                      "is this the port of https?");
   }
   if (reason == SSL_ERROR_SYSCALL || openssl == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
-    return failure(cause::kTlsFailed,
-                   peer + " closed the connection in the handshake" +
-                       (problem == 0 ? "" : ": " + system_message(problem)),
-                   "a load balancer without a server behind it does this");
+    return failure_of(is_server, cause::kTlsFailed,
+                      peer + " closed the connection in the handshake" +
+                          (problem == 0 ? "" : ": " + system_message(problem)),
+                      "a load balancer without a server behind it does this");
   }
   const char* const text = ERR_reason_error_string(code);
-  return failure(cause::kTlsFailed, "the TLS handshake with " + peer + " failed: " +
-                                        (text == nullptr ? "OpenSSL does not say why" : text));
+  return failure_of(is_server, cause::kTlsFailed,
+                    "the TLS handshake with " + peer +
+                        " failed: " + (text == nullptr ? "OpenSSL does not say why" : text));
 }
 
 bool Connection::is_refused() const {

@@ -163,7 +163,7 @@ TEST_CASE("sync: a ClusterProfile that cannot be used on the hub blocks itself a
                Json& providers = profile["status"]["accessProviders"];
                providers.push_back(Json(providers[0]));
              },
-             "like that of another entry"},
+             "like that of an entry before it"},
         Case{"only an entry without a name",
              [](Json& profile) { profile["status"]["accessProviders"][0]["name"] = 7; },
              "must be a string"},
