@@ -72,7 +72,7 @@ Status check_remote_secrets(HubClient& hub, const HubOptions& options, lint::Run
     secrets.add(TRY(take_secret(std::move(item.object), true)));
     return true;
   });
-  const Status read = listed ? Status() : listed.error();
+  Status read = listed ? Status() : listed.error();
   secrets.report(run);
   if (read || read.error().kind != Error::Kind::no_credential) return read;
   // A user that may read ClusterProfiles may lack the right to read Secrets.

@@ -178,11 +178,11 @@ bool has_comments(std::string_view text) {
 
 }  // namespace
 
-Result<Rewritten> rewrite(const std::string& given, const std::string& plugin_dir,
+Result<Rewritten> rewrite(const std::string& text, const std::string& plugin_dir,
                           const std::string& context) {
-  const std::optional<SecretString> converted = from_utf16(given);
-  const std::string text = converted ? std::string(converted->reveal()) : given;
-  Document document = TRY(read_document(text));
+  const std::optional<SecretString> converted = from_utf16(text);
+  const std::string utf8 = converted ? std::string(converted->reveal()) : text;
+  Document document = TRY(read_document(utf8));
   Rewritten rewritten;
   if (document.is_mapping && !context.empty()) {
     return wrong("--context is given, and the file is a mapping", "it chooses in a kubeconfig");
@@ -195,12 +195,12 @@ Result<Rewritten> rewrite(const std::string& given, const std::string& plugin_di
     is_changed = is_changed || finding.migration.is_complete();
   }
   if (!is_changed) {
-    rewritten.text = text;
+    rewritten.text = utf8;
     return rewritten;
   }
   rewritten.text =
       document.is_json ? json::to_indented_text(document.value) : yaml::to_text(document.value);
-  rewritten.has_lost_comments = !document.is_json && has_comments(text);
+  rewritten.has_lost_comments = !document.is_json && has_comments(utf8);
   return rewritten;
 }
 

@@ -107,7 +107,7 @@ std::string Sts::check(const Received& request) const {
   }
   if (action == "AssumeRoleWithWebIdentity") {
     if (!request.header("Authorization").empty()) return "InvalidRequest: must be unsigned";
-    return check_web_identity(field("WebIdentityToken"));
+    return takes_any_audience ? "" : check_web_identity(field("WebIdentityToken"));
   }
   if (action != "AssumeRole") return "InvalidAction: " + action;
   return judge_signed_request(request, keys()).problem;

@@ -35,6 +35,7 @@ class Sts : public ScriptedServer {
 
   std::atomic<bool> speaks_xml = false;
   std::atomic<int> lifetime = 3600;  // where the request names none
+  std::atomic<bool> takes_any_audience = false;
 
  private:
   void serve(Stream& stream, const Received& request);

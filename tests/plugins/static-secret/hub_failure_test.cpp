@@ -84,7 +84,7 @@ TEST_CASE("hub: a 403 hints at the RBAC rule that is missing, for a GET and for 
                 "namespace 'clusters'");
 }
 
-TEST_CASE("hub: a temporary failure is retried after the pause of its Retry-After") {
+TEST_CASE("hub: a temporary failure is retried, after the Retry-After of a 429 or 503") {
   for (const int status : {429, 500, 502, 503, 504}) {
     CAPTURE(status);
     Plugin plugin;
@@ -93,7 +93,7 @@ TEST_CASE("hub: a temporary failure is retried after the pause of its Retry-Afte
     plugin.hub.next(status_reply(status, "Busy", "later", {"Retry-After: 1"}));
     const Outcome outcome = plugin.run({.arguments = kArguments});
     CHECK(token_of(outcome) == token);
-    CHECK(outcome.elapsed >= blackbox::milliseconds(1000));
+    if (status == 429 || status == 503) CHECK(outcome.elapsed >= blackbox::milliseconds(1000));
     CHECK(plugin.hub.requests().size() == 2);
   }
 }
