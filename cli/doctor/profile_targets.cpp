@@ -5,6 +5,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/kube/provider_mapping.hpp>
 #include <execcred/os/file.hpp>
 
 #include <unordered_map>
@@ -13,7 +14,6 @@
 namespace execcred::doctor {
 namespace {
 
-constexpr std::size_t kMaxMapping = 1024 * 1024;
 constexpr std::string_view kMendProfile = "the author of the ClusterProfile must correct it";
 
 // The path of the mapping's entry that the problem is about: "providers[3]". Empty if it is about

@@ -10,6 +10,7 @@
 #include <execcred/json/json.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/kubeconfig_rules.hpp>
+#include <execcred/kube/provider_mapping.hpp>
 #include <execcred/yaml/documents.hpp>
 #include <execcred/yaml/yaml_write.hpp>
 
@@ -46,6 +47,9 @@ Result<Document> read_kind(Document document, const std::string& text) {
   }
   if (!document.is_json) {
     return wrong("the mapping file is YAML", "what reads mapping files takes JSON only");
+  }
+  if (text.size() > kMaxMapping) {
+    return wrong("the mapping file is larger than 1 MiB", "no command reads a larger one");
   }
   // Two keys that the readers of a mapping would store in one field are duplicates.
   document.keys = Keys::ignore_case;

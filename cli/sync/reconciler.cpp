@@ -5,6 +5,7 @@
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/kube/provider_mapping.hpp>
 #include <execcred/os/file.hpp>
 
 #include <algorithm>
@@ -31,7 +32,6 @@ constexpr std::chrono::minutes kClockLeap(5);
 // A renewal may be delayed until a ninth of the credential's lifetime is left: a longer delay keeps
 // bursts smaller, and a tenth must be left when it is written.
 constexpr int kPacedShare = 9;
-constexpr std::size_t kMaxMapping = 1024UL * 1024;
 
 constexpr std::string_view kDuplicate = "there are two ClusterProfiles of this name";
 constexpr std::string_view kClashOfClusters =

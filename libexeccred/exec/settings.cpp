@@ -343,7 +343,7 @@ Status Settings::store() {
       const std::size_t at = message.find(text);
       if (at != std::string::npos) message.replace(at, text.size(), shown(option, text));
     }
-    message = where_from(option.name) + ": " + message;
+    message.insert(0, where_from(option.name) + ": ");
     return stored;
   }
   return {};

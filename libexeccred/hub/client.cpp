@@ -261,16 +261,24 @@ struct HubClient::Place {
   std::string token = {};
 };
 
-Result<HubClient::Page> HubClient::read_page(const HubResource& resource, const HubListQuery& query,
-                                             const Place& place) {
+namespace {
+
+std::string parameters_of(const HubListQuery& query, std::size_t limit, std::string_view token) {
   std::vector<std::string> parameters;
-  if (place.limit != 0) parameters.push_back("limit=" + std::to_string(place.limit));
+  if (limit != 0) parameters.push_back("limit=" + std::to_string(limit));
   if (!query.label_selector.empty()) {
     parameters.push_back("labelSelector=" + percent_encode(query.label_selector));
   }
-  if (!place.token.empty()) parameters.push_back("continue=" + percent_encode(place.token));
-  const std::string separator = parameters.empty() ? "" : "?";
-  HttpRequest request{.url = hub_.server + path_of(resource) + separator + join(parameters, "&")};
+  if (!token.empty()) parameters.push_back("continue=" + percent_encode(token));
+  return parameters.empty() ? std::string() : "?" + join(parameters, "&");
+}
+
+}  // namespace
+
+Result<HubClient::Page> HubClient::read_page(const HubResource& resource, const HubListQuery& query,
+                                             const Place& place) {
+  HttpRequest request{.url = hub_.server + path_of(resource) +
+                             parameters_of(query, place.limit, place.token)};
   if (query.content == HubContent::metadata) {
     request.add_header("Accept",
                        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");

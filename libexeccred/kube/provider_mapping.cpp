@@ -17,8 +17,6 @@
 namespace execcred {
 namespace {
 
-constexpr std::size_t kMaxMapping = 1024 * 1024;
-
 void read_exec(const ObjectReader& entry, std::string_view name, MappedProvider& provider,
                Problems& problems) {
   const Result<ObjectReader> exec = entry.required_object(name);

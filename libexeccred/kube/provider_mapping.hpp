@@ -11,6 +11,7 @@
 #include <execcred/exec/exec_credential.hpp>
 #include <execcred/json/json.hpp>
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@ class ObjectReader;
 }
 
 namespace execcred {
+
+// The most bytes of a mapping file.
+inline constexpr std::size_t kMaxMapping = 1024UL * 1024;
 
 struct EnvironmentVariable {
   std::string name;

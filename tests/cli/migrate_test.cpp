@@ -253,6 +253,12 @@ TEST_CASE("migrate writes arguments that the plugins themselves accept") {
   CHECK(count == 12);
 }
 
+TEST_CASE("migrate: a mapping file has the limit that the other commands have") {
+  const std::string mapping = R"({"providers":[],"padding":")" + std::string(1 << 20, 'x') + "\"}";
+  const Outcome outcome = migrate({"-"}, mapping);
+  CHECK_REFUSAL(outcome, 2, "the mapping file is larger than 1 MiB");
+}
+
 TEST_CASE("migrate: a relative --plugin-dir is refused, and the hint does not suggest PATH") {
   for (const std::string folder : {"plugins", "./plugins", ".", "../plugins"}) {
     const Outcome outcome = migrate({"-", "--plugin-dir=" + folder}, kubeconfig(kEks));
