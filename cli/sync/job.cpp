@@ -34,17 +34,18 @@ bool is_cheap_to_ask(std::string_view command) {
   });
 }
 
-// The end of the credential itself, from its token or certificate, if the plugin claims an earlier
-// one so that clients ask again. Such a claim moves with each answer.
+// The end that the plugin claims; or, if it claims one only so that clients ask again, that of its
+// token or certificate. Such a claim moves with each answer.
 std::optional<sys_seconds> end_of(const Credential& credential,
                                   const doctor::CredentialFacts& facts, bool is_cheap) {
   if (!credential.expires_at) return std::nullopt;
   const auto claimed = std::chrono::floor<std::chrono::seconds>(*credential.expires_at);
+  if (!is_cheap) return claimed;
   std::optional<TimePoint> own;
   if (facts.claims) own = facts.claims->expires_at;
   if (facts.certificate) own = facts.certificate->not_after;
-  if (own) return std::max(claimed, std::chrono::floor<std::chrono::seconds>(*own) - kClaimMargin);
-  return is_cheap ? std::nullopt : std::optional(claimed);
+  if (!own) return std::nullopt;
+  return std::max(claimed, std::chrono::floor<std::chrono::seconds>(*own) - kClaimMargin);
 }
 
 Failure failure_of(const Error& error, const std::string& place) {
