@@ -16,7 +16,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -326,12 +325,12 @@ Status DocumentBuilder::open(Value empty, std::string_view anchor, std::string_v
 
 // Of the members with one name, keeps the last.
 void keep_last(json::Object& members) {
-  std::set<std::string> names;
+  std::map<std::string, std::size_t> last;
+  for (std::size_t i = 0; i < members.size(); ++i) last[members[i].name] = i;
   json::Object kept;
-  for (auto member = members.rbegin(); member != members.rend(); ++member) {
-    if (names.insert(member->name).second) kept.push_back(std::move(*member));
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (last[members[i].name] == i) kept.push_back(std::move(members[i]));
   }
-  std::reverse(kept.begin(), kept.end());
   members = std::move(kept);
 }
 
