@@ -58,11 +58,11 @@ count() {
   [ "$here" -eq 0 ] || PARTS_BAD+=("$name")
 }
 
-# end_parts [KEPT]: prints the seconds of each part, longest first, and the closing line. Names a part that
+# end_parts KEPT: prints the seconds of each part, longest first, and the closing line. Names a part that
 # took a tenth longer, and more than ten seconds longer, than in the file KEPT. Fails if a check failed.
 end_parts() {
   echo "seconds of each part, longest first ($SECONDS in all):"
-  printf '%s\n' "${PARTS_TIMES[@]}" | sort -rn | awk -v kept="${1:-/dev/null}" '
+  printf '%s\n' "${PARTS_TIMES[@]}" | sort -rn | awk -v kept="$1" '
     BEGIN { while ((getline line < kept) > 0) { split(line, field, " "); before[field[2]] = field[1] } }
     {
       grown = $2 in before && $1 > before[$2] * 1.1 && $1 > before[$2] + 10
