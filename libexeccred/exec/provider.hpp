@@ -67,7 +67,7 @@ class GivenOptions {
 // What ties a plugin's credential to one server, as far as its options say.
 struct Binding {
   enum class Kind {
-    any_server,     // nothing: whoever gets it can use it at another server
+    any_server,     // nothing: a server that gets it can use it at another one
     named_server,   // the server's name alone, which the writer of a ClusterProfile sets
     stored_server,  // the server that is stored with it; the plugin compares server, CA and proxy
     one_server,     // it is of no use elsewhere: a certificate, whose key is not sent, or the

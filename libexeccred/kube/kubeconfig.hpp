@@ -33,7 +33,7 @@ struct KubeconfigCluster {
   std::vector<Error> problems = {};        // why clients refuse a context with it
 };
 
-// The user as whom a user acts: the fields as, as-uid, as-groups and as-user-extra.
+// The impersonated user: the fields as, as-uid, as-groups and as-user-extra.
 struct Impersonation {
   std::string user = {};
   std::string uid = {};

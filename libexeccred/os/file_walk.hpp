@@ -19,8 +19,8 @@ Error cannot_read(const std::filesystem::path& path, const std::string& why);
 Error cannot_read(const std::filesystem::path& path, int error_number);
 
 // Fails (configuration) if another user could have made or replaced the socket: it or a directory
-// on its way belongs to another user, or others may write to such a directory. Whoever connects to
-// it finds out what else is wrong with it, for example that it does not exist.
+// on its way belongs to another user, or others may write to such a directory. The caller that
+// connects to it learns what else is wrong with it, for example that it does not exist.
 Status check_way_to_socket(const std::filesystem::path& path);
 
 // "a directory", "a named pipe".
