@@ -124,7 +124,7 @@ def run(unit, environment, effort):
     build = os.path.dirname(environment.bin)
     ended = subprocess.run(
         ["ctest", "--test-dir", build, "--tests-regex", pattern, "-j2", "--timeout", "300",
-         "--verbose"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+         "--verbose"], env={**os.environ, "EXECCRED_EACH_CASE": "1"}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, check=False)
     found = COUNTED.search(ended.stdout)
     if not found:
