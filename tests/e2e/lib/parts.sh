@@ -95,7 +95,7 @@ build_parts() {
   export E2E_JAVASCRIPT=$PACKAGES
   npm_packages "$E2E_DIR/idp/node" oidc-provider
   export E2E_OIDC_PROVIDER=$PACKAGES
-  [ -z "${EXECCRED_E2E_KEYCLOAK:-}" ] || install_keycloak
+  [ -z "${EXECCRED_E2E_NIGHT:-}" ] || install_keycloak
 }
 
 # The tags of Dex's module lack the suffix /v2 that Go requires. So the go.mod here names a commit, and has

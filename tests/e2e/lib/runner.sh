@@ -29,7 +29,7 @@ choose_suites() {
     file=$(suite_files | grep -E "/[0-9]+-$name\.sh$") || fail "no suite '$name'; try: $(suite_names | xargs)"
     SUITES+=("$file")
     # This suite is skipped unless it is requested by name.
-    [ "$name" != oidc-keycloak ] || export EXECCRED_E2E_KEYCLOAK=1
+    case $name in doctor | oidc-keycloak) export EXECCRED_E2E_NIGHT=1 ;; esac
   done
 }
 

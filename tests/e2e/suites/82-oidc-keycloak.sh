@@ -7,8 +7,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
 
 # Keycloak needs Java, a download of 180 MB, 600 MB of memory, and up to two minutes to start.
-if [ -z "${EXECCRED_E2E_KEYCLOAK:-}" ]; then
-  skip "all of Keycloak" "scripts/e2e $SUITE or EXECCRED_E2E_KEYCLOAK=1 runs it"
+if [ -z "${EXECCRED_E2E_NIGHT:-}" ]; then
+  skip "all of Keycloak" "scripts/e2e $SUITE or EXECCRED_E2E_NIGHT=1 runs it"
   exit
 fi
 
