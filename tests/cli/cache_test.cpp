@@ -103,7 +103,8 @@ TEST_CASE("cache list -o json: the fields of credentials and of failures") {
   CHECK(at("items.2") == "(missing)");
 }
 
-TEST_CASE("cache list: control characters of an identity do not reach the terminal") {
+TEST_CASE("cache list: control characters of an identity do not reach the terminal" *
+          doctest::description("promise 20")) {
   const std::string direction_mark = {'\xe2', '\x80', '\xae'};
   const FilledCache cache;
   cache.add_credential("https://a.example.com", now(), now() + 1h, "a\x1b[31m\nb",

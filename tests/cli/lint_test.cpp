@@ -324,7 +324,8 @@ TEST_CASE("lint: a finding that depends on another file has a line, too") {
                 describe(outcome));
 }
 
-TEST_CASE("lint --fail-on=warning: warnings count for the exit code") {
+TEST_CASE("lint --fail-on=warning: warnings count for the exit code" *
+          doctest::description("promise 23")) {
   const std::string text = "kind: Deployment\n";
   CHECK(lint({"-"}, text).exit_code == 0);
   CHECK(lint({"--fail-on=error", "-"}, text).exit_code == 0);

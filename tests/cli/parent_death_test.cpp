@@ -27,7 +27,8 @@ bool starts_program(long call) {
 
 TEST_SUITE_BEGIN("parent_death");
 
-TEST_CASE("a plugin whose parent ends before it requests the parent-death signal prints nothing") {
+TEST_CASE("a plugin whose parent ends before it requests the parent-death signal prints nothing" *
+          doctest::description("promise 26")) {
   const TokenFile file;
   const Outcome outcome = run_and_lose_parent(file.command(), [](long call, long argument) {
     return call == SYS_prctl && argument == PR_SET_PDEATHSIG;
@@ -36,7 +37,8 @@ TEST_CASE("a plugin whose parent ends before it requests the parent-death signal
   CHECK(outcome.output == "");
 }
 
-TEST_CASE("a plugin whose parent ends while it starts a command ends at once") {
+TEST_CASE("a plugin whose parent ends while it starts a command ends at once" *
+          doctest::description("promise 26")) {
   const std::string path = std::string(EXECCRED_BIN) + "/execcred-oidc-federation";
   const Command command = {.arguments = {path, "--flow=pass-through", "--timeout=20s",
                                          R"(--subject-token-command=["/bin/sleep","1000"])"}};

@@ -54,7 +54,8 @@ void check_ends_with_get(const Inventory& inventory, const std::string& pid_file
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("a plugin's exit code decides execcred's, and its standard error is shown") {
+TEST_CASE("a plugin's exit code decides execcred's, and its standard error is shown" *
+          doctest::description("promise 23")) {
   struct Case {
     int theirs;
     int ours;
@@ -73,7 +74,8 @@ TEST_CASE("a plugin's exit code decides execcred's, and its standard error is sh
   }
 }
 
-TEST_CASE("a plugin's exit code counts even if the signal SIGCHLD of children is ignored") {
+TEST_CASE("a plugin's exit code counts even if the signal SIGCHLD of children is ignored" *
+          doctest::description("promise 23")) {
   const Sandbox programs;
   const Inventory inventory(
       mapping({mapped("p", programs.script("plugin", printing("never-used") + "\nexit 17"))}),
@@ -195,7 +197,8 @@ TEST_CASE("get does not block if nobody reads the plugin's messages on its stand
   CHECK(outcome.output == "t0ken\n");
 }
 
-TEST_CASE("control characters that a plugin prints do not reach the terminal") {
+TEST_CASE("control characters that a plugin prints do not reach the terminal" *
+          doctest::description("promise 20")) {
   const Outcome outcome =
       get_from_script(R"(printf 'bad \033[2Jthings\007 \302\233 here\n' >&2; exit 1)");
   CHECK(outcome.exit_code == 1);

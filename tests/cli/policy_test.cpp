@@ -52,7 +52,8 @@ void check_ok(const Outcome& outcome) { CHECK_MESSAGE(outcome.exit_code == 0, de
 
 TEST_SUITE_BEGIN("cli");
 
-TEST_CASE("policy Append: the profile's arguments follow the mapping's, in every form") {
+TEST_CASE("policy Append: the profile's arguments follow the mapping's, in every form" *
+          doctest::description("promise 6")) {
   const Recorder recorder;
   struct Case {
     std::string value;
@@ -83,7 +84,8 @@ TEST_CASE("policy Append: the profile's arguments follow the mapping's, in every
   CHECK(recorder.arguments() == Texts{"x"});
 }
 
-TEST_CASE("policy Ignore, the default: the profile's arguments do not reach the plugin") {
+TEST_CASE("policy Ignore, the default: the profile's arguments do not reach the plugin" *
+          doctest::description("promise 6")) {
   const Recorder recorder;
   for (const std::string policy : {"", R"(,"profileSourcedCLIArgsPolicy":"Ignore")",
                                    R"(,"profileSourcedCLIArgsPolicy":null)"}) {
@@ -94,7 +96,8 @@ TEST_CASE("policy Ignore, the default: the profile's arguments do not reach the 
   }
 }
 
-TEST_CASE("policy AppendIfNotExists: only variables that the mapping does not set, in name order") {
+TEST_CASE("policy AppendIfNotExists: only variables that the mapping does not set, in name order" *
+          doctest::description("promise 6")) {
   const Recorder recorder;
   for (const std::string& name : variable_names()) {
     CAPTURE(name);
@@ -105,7 +108,7 @@ TEST_CASE("policy AppendIfNotExists: only variables that the mapping does not se
   }
 }
 
-TEST_CASE("policy Replace: the profile's variables win") {
+TEST_CASE("policy Replace: the profile's variables win" * doctest::description("promise 6")) {
   const Recorder recorder;
   for (const std::string& name : variable_names()) {
     CAPTURE(name);
@@ -115,7 +118,8 @@ TEST_CASE("policy Replace: the profile's variables win") {
   }
 }
 
-TEST_CASE("policy Ignore, the default: the profile's variables do not reach the plugin") {
+TEST_CASE("policy Ignore, the default: the profile's variables do not reach the plugin" *
+          doctest::description("promise 6")) {
   const Recorder recorder;
   for (const std::string& policy : {std::string(), env_policy("Ignore"),
                                     std::string(R"(,"profileSourcedEnvVarsPolicy":null)")}) {
@@ -144,7 +148,8 @@ TEST_CASE("a list of variables keeps its order, null and empty extensions have n
   }
 }
 
-TEST_CASE("an extension that a policy ignores is not checked, even if it is malformed") {
+TEST_CASE("an extension that a policy ignores is not checked, even if it is malformed" *
+          doctest::description("promise 6")) {
   const Recorder recorder;
   for (const std::string value : {"5", "\"x\"", "[5]", R"({"args":5})"}) {
     check_ok(record(recorder, "", "", extensions(argument_names()[0], value)));
@@ -172,7 +177,8 @@ TEST_CASE("one ClusterProfile's arguments and variables never reach the plugin o
   CHECK(json_at(outcome.output, "items.2.exec.env.1") == "(missing)");
 }
 
-TEST_CASE("execcred's plugins: an env policy other than Ignore is refused") {
+TEST_CASE("execcred's plugins: an env policy other than Ignore is refused" *
+          doctest::description("promise 6")) {
   for (const std::string command :
        {"/plugins/execcred-token-file", "/x/execcred-spiffe", "/x//execcred-aws"}) {
     for (const std::string policy : {"AppendIfNotExists", "Replace"}) {

@@ -860,7 +860,8 @@ const std::vector<Fault>& faults() {
 
 }  // namespace
 
-TEST_CASE("corpus: each fault has its cause, its step and its exit code") {
+TEST_CASE("corpus: each fault has its cause, its step and its exit code" *
+          doctest::description("promise 23")) {
   REQUIRE(faults().size() >= 60);
   for (const Fault& fault : faults()) {
     CAPTURE(std::string(fault.what));

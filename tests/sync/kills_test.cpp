@@ -243,7 +243,8 @@ class KilledRun {
 
 TEST_SUITE_BEGIN("sync");
 
-TEST_CASE("sync: killed at two hundred moments, it leaves complete credentials, and no leftovers") {
+TEST_CASE("sync: killed at two hundred moments, it leaves complete credentials, and no leftovers" *
+          doctest::description("promise 8")) {
   std::mt19937 random(execcred::test::seed());
   Scene scene;
   // A complete run. It ends with 1, because it reports the foreign targets.

@@ -436,7 +436,8 @@ TEST_CASE("sync --to-secret: recovers from a hub that compacts its history, thro
   CHECK(child.wait().exit_code == 0);
 }
 
-TEST_CASE("sync --to-secret: a hub that cannot be reached is exit code 3, nothing is removed") {
+TEST_CASE("sync --to-secret: a hub that cannot be reached is exit code 3, nothing is removed" *
+          doctest::description("promise 23")) {
   LiveApi api;
   api.put("clusterprofiles", profile_object("a", "https://a.example"));
   const Process process(api);

@@ -144,7 +144,8 @@ TEST_CASE("check_cluster: a name alone requires the same, and the message says w
   CHECK(check({}, ExecInfo()));
 }
 
-TEST_CASE("check_cluster: --allow-proxy allows only a matching proxy") {
+TEST_CASE("check_cluster: --allow-proxy allows only a matching proxy" *
+          doctest::description("promise 6")) {
   const AccessRules bound = rules({"https://h"}, {"http://proxy.example:3128", "socks5://*.p"});
   for (const std::string_view proxy : {"http://proxy.example:3128", "http://PROXY.example:3128/",
                                        "socks5://a.p", "socks5://a.p:1080"}) {

@@ -128,7 +128,8 @@ printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
         "KUBERNETES_EXEC_INFO={kind:,");
 }
 
-TEST_CASE("get_credential: the exit code determines the kind of error, for any plugin") {
+TEST_CASE("get_credential: the exit code determines the kind of error, for any plugin" *
+          doctest::description("promise 23")) {
   struct Case {
     int code;
     Error::Kind kind;

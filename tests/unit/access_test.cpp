@@ -122,7 +122,8 @@ TEST_CASE("resolve_access: a server that is missing, empty or not https is an er
               kConfiguration, path + ".certificate-authority");
 }
 
-TEST_CASE("resolve_access: arguments of the profile are appended only with the policy Append") {
+TEST_CASE("resolve_access: arguments of the profile are appended only with the policy Append" *
+          doctest::description("promise 6")) {
   const std::string args = R"(,"args":["--mine"])";
   const ProviderMapping append =
       mapping(entry("x", args, R"(,"profileSourcedCLIArgsPolicy":"Append")"));
@@ -279,7 +280,8 @@ TEST_CASE("resolve_access: of duplicate variables the last replaces and the firs
                           given)) == Texts{"A=2", "B=2", "C=2"});
 }
 
-TEST_CASE("resolve_access: the time is linear in what the mapping and the ClusterProfile list") {
+TEST_CASE("resolve_access: the time is linear in what the mapping and the ClusterProfile list" *
+          doctest::description("promise 30")) {
   struct Input {
     ProviderMapping mapped;
     ClusterProfile listed;

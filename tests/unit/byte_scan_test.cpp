@@ -62,7 +62,8 @@ TEST_CASE("has_control_character and is_visible_ascii check every byte of a text
 }
 
 TEST_CASE(
-    "a cache key's values hold no line break, no other control character and no percent sign") {
+    "a cache key's values hold no line break, no other control character and no percent sign" *
+    doctest::description("promise 20")) {
   for_each_place([](const std::string& text) {
     const std::string line = CacheKey().add("name", text).text();
     const std::string value = line.substr(line.find("name=") + 5);

@@ -349,7 +349,8 @@ std::string list_of(std::size_t count) {
   return "[" + entries + "]";
 }
 
-TEST_CASE("parse_cluster_profile: the time is linear in the number of providers") {
+TEST_CASE("parse_cluster_profile: the time is linear in the number of providers" *
+          doctest::description("promise 30")) {
   for (const std::string_view field : {"accessProviders", "credentialProviders"}) {
     CAPTURE(field);
     test::check_linear(

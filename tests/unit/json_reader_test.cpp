@@ -91,7 +91,8 @@ TEST_CASE("ObjectReader: the document itself must be an object") {
   }
 }
 
-TEST_CASE("ObjectReader: a string with a control character is refused, and not shown") {
+TEST_CASE("ObjectReader: a string with a control character is refused, and not shown" *
+          doctest::description("promise 20")) {
   const Document document(kDocument);
   check_error(document->optional_string("control"), "control has a control character");
   check_error(document->required_string("nul"), "nul has a control character");

@@ -44,7 +44,8 @@ struct Shape {
   Make make;
 };
 
-TEST_CASE("lint: the time is linear in the size of the document") {
+TEST_CASE("lint: the time is linear in the size of the document" *
+          doctest::description("promise 30")) {
   for (
       const Shape& shape : std::vector<Shape>{
           {"providers of a ClusterProfile", 200,

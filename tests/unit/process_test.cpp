@@ -94,7 +94,8 @@ TEST_CASE("run_command: reports the signal that ended the program") {
   }
 }
 
-TEST_CASE("run_command: the program gets its arguments and exactly the environment given") {
+TEST_CASE("run_command: the program gets its arguments and exactly the environment given" *
+          doctest::description("promise 32")) {
   Command command{.path = "/usr/bin/env", .environment = {"B=2", "A=1", "C="}, .limit = kPatience};
   Result<Finished> finished = run_command(command);
   REQUIRE(finished);
@@ -122,7 +123,8 @@ void forbid(const std::vector<long>& calls) {
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) _exit(101);
 }
 
-TEST_CASE("run_command: no descriptor of the caller's reaches the program") {
+TEST_CASE("run_command: no descriptor of the caller's reaches the program" *
+          doctest::description("promise 32")) {
   constexpr int kCount = 500;
   for (const std::vector<long>& missing :
        {std::vector<long>{}, {SYS_close_range}, {SYS_close_range, SYS_getdents64}}) {
@@ -412,7 +414,8 @@ TEST_CASE("run_command: as the parent of all orphans it reaps those that have en
   }));
 }
 
-TEST_CASE("run_command: leaves no zombie and no descriptor behind") {
+TEST_CASE("run_command: leaves no zombie and no descriptor behind" *
+          doctest::description("promise 26")) {
   const auto descriptors = [] {
     const std::filesystem::directory_iterator all("/proc/self/fd");
     return std::distance(begin(all), end(all));

@@ -18,7 +18,8 @@ using Origin = Setting::Origin;
 
 constexpr auto kConfiguration = Error::Kind::configuration;
 
-TEST_CASE("boundary: only options that a profile may set are allowed behind it") {
+TEST_CASE("boundary: only options that a profile may set are allowed behind it" *
+          doctest::description("promise 6")) {
   for (const Texts& behind :
        {Texts{"--token-file=/etc/shadow"}, Texts{"-token-file", "/etc/shadow"},
         Texts{"-t", "/etc/shadow"}, Texts{"--ca-file=/x"}, Texts{"--timeout=60s"},
@@ -35,7 +36,8 @@ TEST_CASE("boundary: only options that a profile may set are allowed behind it")
   }
 }
 
-TEST_CASE("boundary: allowed options behind it count as set by the profile") {
+TEST_CASE("boundary: allowed options behind it count as set by the profile" *
+          doctest::description("promise 6")) {
   for (const Texts& behind :
        {Texts{"--audience=a", "--region=r"}, Texts{"-audience", "a", "-region=r"},
         Texts{"--region", "r", "--audience", "a"}}) {
@@ -51,7 +53,8 @@ TEST_CASE("boundary: allowed options behind it count as set by the profile") {
   }
 }
 
-TEST_CASE("boundary: a library may append the same arguments repeatedly") {
+TEST_CASE("boundary: a library may append the same arguments repeatedly" *
+          doctest::description("promise 6")) {
   Program program;
   REQUIRE(program.read({"--token-file=/a", "--from-profile", "--audience=a", "--region=r",
                         "--audience=a", "--region=r", "-audience", "a", "--region", "r"}));
@@ -59,7 +62,8 @@ TEST_CASE("boundary: a library may append the same arguments repeatedly") {
   CHECK(program.region == "r");
 }
 
-TEST_CASE("boundary: a second value is an error, because it may be from another profile") {
+TEST_CASE("boundary: a second value is an error, because it may be from another profile" *
+          doctest::description("promise 6")) {
   for (const Texts& behind :
        {Texts{"--audience=a", "--audience=b"}, Texts{"--region=a", "--region=b"},
         Texts{"--audience=a", "--audience=a", "-audience", "b"}}) {
@@ -71,7 +75,8 @@ TEST_CASE("boundary: a second value is an error, because it may be from another 
   }
 }
 
-TEST_CASE("boundary: a second boundary is an error, so a profile cannot forge or move it") {
+TEST_CASE("boundary: a second boundary is an error, so a profile cannot forge or move it" *
+          doctest::description("promise 6")) {
   for (const std::string_view again : {"--from-profile", "-from-profile"}) {
     Program program;
     check_fails(program.read({"--from-profile", std::string(again)}), kConfiguration,
@@ -79,7 +84,8 @@ TEST_CASE("boundary: a second boundary is an error, so a profile cannot forge or
   }
 }
 
-TEST_CASE("boundary: an option set before it may be repeated, not changed") {
+TEST_CASE("boundary: an option set before it may be repeated, not changed" *
+          doctest::description("promise 6")) {
   Program same;
   REQUIRE(same.read({"--audience=a", "--audience=b", "--region=r", "--from-profile", "--audience=b",
                      "--region=r"}));
@@ -96,7 +102,8 @@ TEST_CASE("boundary: an option set before it may be repeated, not changed") {
   }
 }
 
-TEST_CASE("boundary: an option that the environment sets may be repeated, not changed") {
+TEST_CASE("boundary: an option that the environment sets may be repeated, not changed" *
+          doctest::description("promise 6")) {
   Program same;
   REQUIRE(same.read({"--from-profile", "--audience=b", "--region=r"},
                     {"EXECCRED_AUDIENCE=a,b", "EXECCRED_REGION=r"}));
@@ -109,7 +116,8 @@ TEST_CASE("boundary: an option that the environment sets may be repeated, not ch
               kConfiguration, "EXECCRED_REGION");
 }
 
-TEST_CASE("boundary: malformed arguments behind it are refused like any other") {
+TEST_CASE("boundary: malformed arguments behind it are refused like any other" *
+          doctest::description("promise 6")) {
   struct Case {
     std::string behind;
     std::string_view told;

@@ -287,7 +287,8 @@ TEST_CASE("AudiencePattern: exact, a prefix, the server's URL, or any") {
   }
 }
 
-TEST_CASE("AudiencePattern: refuses a bare *, a * before the end, and control characters") {
+TEST_CASE("AudiencePattern: refuses a bare *, a * before the end, and control characters" *
+          doctest::description("promise 20")) {
   for (const auto& [told, texts] : std::vector<test::Refusals>{
            {"is no audience pattern: it has nothing before its *", {"*"}},
            {"is no audience pattern: it has a * before its end", {"**", "a*b", "*a", "a**"}},

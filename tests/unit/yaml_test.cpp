@@ -271,7 +271,8 @@ TEST_CASE("yaml: aliases cannot repeat a large text") {
   }
 }
 
-TEST_CASE("yaml: duplicate keys are refused at every level, however they are written") {
+TEST_CASE("yaml: duplicate keys are refused at every level, however they are written" *
+          doctest::description("promise 20")) {
   for (const std::string_view text :
        {"a: 1\na: 2\n", "a: 1\nb: 2\n\"a\": 3\n", "x:\n  a: 1\n  'a': 2\n", "{a: 1, a: 2}",
         "- {a: 1, ? a : 2}", R"({"a": 1, "\x61": 2})", "1: a\n\"1\": b\n", "? a\n? a\n"}) {
@@ -381,7 +382,7 @@ TEST_CASE("yaml: at most 100 TAG directives are accepted, and only in UTF-8") {
       {R"({"a":1,"b":2})"});
 }
 
-TEST_CASE("yaml: the time is linear in the size of the text") {
+TEST_CASE("yaml: the time is linear in the size of the text" * doctest::description("promise 30")) {
   const auto flow = [](std::string_view item) {
     return
         [item](std::size_t size) { return "[" + test::repeated(item, size / item.size()) + "]"; };

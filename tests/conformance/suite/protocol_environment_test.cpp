@@ -104,7 +104,8 @@ void become(uid_t user) {
 
 TEST_SUITE_BEGIN(kProtocolSuite);
 
-TEST_CASE("a hostile environment: no variable makes it open, create or load a file") {
+TEST_CASE("a hostile environment: no variable makes it open, create or load a file" *
+          doctest::description("promise 17")) {
   FileWatch watch;
   Command command = plugin_command_with(client_info(kV1, "https://10.1.2.3:6443"));
   const bool is_dynamic = has_interpreter(command.arguments.front());

@@ -40,7 +40,7 @@ bool is_waiting(pid_t pid) {
 TEST_SUITE_BEGIN(kProtocolSuite);
 
 TEST_CASE("the deadline ends a run that waits, with exit code 3 and the step it was at" *
-          kOwnRules) {
+          doctest::description("promises 1, 23") * kOwnRules) {
   const Pipe never_ends;
   const Outcome outcome = run(waiting_plugin(never_ends, "300ms"));
   CHECK_FAILURE(outcome, 3, "timed out");
@@ -89,7 +89,8 @@ TEST_CASE("a timeout is above 0 and at most a minute" * kOwnRules) {
   }
 }
 
-TEST_CASE("SIGTERM, SIGINT and SIGHUP end it with nothing on stdout" * kOwnRules) {
+TEST_CASE("SIGTERM, SIGINT and SIGHUP end it with nothing on stdout" *
+          doctest::description("promise 22") * kOwnRules) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     for (const bool is_held_by_parent : {false, true}) {
       CAPTURE(signal);
@@ -117,7 +118,7 @@ TEST_CASE("SIGTERM, SIGINT and SIGHUP end it with nothing on stdout" * kOwnRules
   }
 }
 
-TEST_CASE("it ends with its parent" * kOwnRules) {
+TEST_CASE("it ends with its parent" * doctest::description("promise 26") * kOwnRules) {
   const Pipe never_ends;
   const Command command = waiting_plugin(never_ends, "30s");
   Pipe told;

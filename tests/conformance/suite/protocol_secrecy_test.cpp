@@ -85,7 +85,8 @@ std::vector<Run> runs() {
 
 TEST_SUITE_BEGIN(kProtocolSuite);
 
-TEST_CASE("no message shows the credential or a secret of the input, whatever happens") {
+TEST_CASE("no message shows the credential or a secret of the input, whatever happens" *
+          doctest::description("promise 16")) {
   REQUIRE(!secrets_of_plugin().empty());
   remember_secret(kCanary);
   int failures = 0;

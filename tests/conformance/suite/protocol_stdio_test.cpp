@@ -28,7 +28,8 @@ void limit_file_size(rlim_t bytes) {
 
 TEST_SUITE_BEGIN(kProtocolSuite);
 
-TEST_CASE("in each of the eight combinations of closed descriptors no file gets the answer") {
+TEST_CASE("in each of the eight combinations of closed descriptors no file gets the answer" *
+          doctest::description("promise 22")) {
   const Sandbox sandbox;
   int parts = 0;
   for (unsigned closed = 0; closed < 8; ++closed) {
@@ -63,7 +64,7 @@ TEST_CASE("with a closed stdout nothing is asked for, not even the plugin's conf
   CHECK_FAILURE(run(command), kInternal, "standard output");
 }
 
-TEST_CASE("a stdout that cannot take the answer is an error") {
+TEST_CASE("a stdout that cannot take the answer is an error" * doctest::description("promise 22")) {
   Command command = answered_command();
   command.before_exec = [] { open_descriptor(1, "/dev/full", O_WRONLY); };
   CHECK_FAILURE(run(command), kInternal, "standard output");
@@ -90,7 +91,8 @@ TEST_CASE("a reader that is gone is an error, not a signal") {
   CHECK_FAILURE(run(command), kInternal, "standard output");
 }
 
-TEST_CASE("a stdout in a file of bounded size is an error, not a signal") {
+TEST_CASE("a stdout in a file of bounded size is an error, not a signal" *
+          doctest::description("promise 22")) {
   const Sandbox sandbox;
   for (const rlim_t size : {0U, 10U}) {
     CAPTURE(size);

@@ -112,7 +112,8 @@ TEST_CASE("get: --refresh-before sets the refresh window") {
   CHECK(cache.token() == "token-2");
 }
 
-TEST_CASE("get: a valid token survives a failed refresh, with one call per window") {
+TEST_CASE("get: a valid token survives a failed refresh, with one call per window" *
+          doctest::description("promise 12")) {
   for (const Error& error : {down(), down(true), refused()}) {
     CacheFixture cache;
     CHECK(cache.token() == "token-1");
@@ -244,7 +245,8 @@ TEST_CASE("get: with the cache, a call has a shorter deadline and one attempt") 
   CHECK(cache.provider.seen[1].may_retry);
 }
 
-TEST_CASE("get: a lock that is never given back costs its deadline, once") {
+TEST_CASE("get: a lock that is never given back costs its deadline, once" *
+          doctest::description("promises 1, 24")) {
   CacheFixture cache;
   REQUIRE(CacheDirectory::open(cache.path().native(), cache.environment,
                                CacheDirectory::IfMissing::create));
@@ -285,7 +287,8 @@ TEST_CASE("get: the wait for a lock is bounded by the run's own deadline") {
   CHECK(cache.token(test::sample_key("https://other.example.com")) == "token-2");
 }
 
-TEST_CASE("get: with the clock ten years off, only a valid credential is served") {
+TEST_CASE("get: with the clock ten years off, only a valid credential is served" *
+          doctest::description("promise 13")) {
   for (const Duration jump : {Duration(87'660h), Duration(-87'660h)}) {
     CAPTURE(jump.count());
     CacheFixture cache;

@@ -28,7 +28,8 @@ using test::set_mode;
 
 constexpr uid_t kStranger = 54321;
 
-TEST_CASE("an entry that is not as we write it is a miss, and is repaired") {
+TEST_CASE("an entry that is not as we write it is a miss, and is repaired" *
+          doctest::description("promise 18")) {
   for (const HostileFile& hostile : hostile_files()) {
     CAPTURE(hostile.name);
     if (hostile.needs_root && !is_root_or_counted("a cache file of another user")) continue;
@@ -41,7 +42,7 @@ TEST_CASE("an entry that is not as we write it is a miss, and is repaired") {
   MESSAGE("files that are not as we write them: " << hostile_files().size() << " kinds");
 }
 
-TEST_CASE("a lock that is not as we make it is replaced") {
+TEST_CASE("a lock that is not as we make it is replaced" * doctest::description("promise 18")) {
   for (const HostileFile& hostile : hostile_files()) {
     CAPTURE(hostile.name);
     if (hostile.needs_root && !is_root_or_counted("a lock of another user")) continue;
@@ -55,7 +56,7 @@ TEST_CASE("a lock that is not as we make it is replaced") {
   }
 }
 
-TEST_CASE("a failure that is not as we write it is ignored") {
+TEST_CASE("a failure that is not as we write it is ignored" * doctest::description("promise 18")) {
   for (const HostileFile& hostile : hostile_files()) {
     CAPTURE(hostile.name);
     if (hostile.needs_root && !is_root_or_counted("a failure of another user")) continue;
@@ -96,7 +97,7 @@ bool is_served_within(__rlimit_resource resource, rlim_t limit) {
   });
 }
 
-TEST_CASE("no file may grow: a credential is given") {
+TEST_CASE("no file may grow: a credential is given" * doctest::description("promise 7")) {
   for (const rlim_t size : {0U, 10U, 200U}) {
     CAPTURE(size);
     CHECK(is_served_within(RLIMIT_FSIZE, size));
@@ -127,7 +128,8 @@ bool is_served_by_directory_of(mode_t mode) {
   });
 }
 
-TEST_CASE("a directory that cannot be written to: what is in it is used") {
+TEST_CASE("a directory that cannot be written to: what is in it is used" *
+          doctest::description("promise 7")) {
   if (!is_root_or_counted("a cache directory without write permission")) return;
   for (const mode_t mode : {0500U, 0100U, 0000U, 0300U, 0600U}) {
     CAPTURE(mode);
@@ -135,7 +137,8 @@ TEST_CASE("a directory that cannot be written to: what is in it is used") {
   }
 }
 
-TEST_CASE("a full disk, no free inode, a read-only disk: a credential is given") {
+TEST_CASE("a full disk, no free inode, a read-only disk: a credential is given" *
+          doctest::description("promise 7")) {
   if (!is_root_or_counted("full and read-only file systems")) return;
   struct Case {
     const char* options;

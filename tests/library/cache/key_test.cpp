@@ -75,7 +75,8 @@ CacheKey key_of(const Fields& fields) {
   return key;
 }
 
-TEST_CASE("each input of a key, changed alone, selects another entry") {
+TEST_CASE("each input of a key, changed alone, selects another entry" *
+          doctest::description("promise 4")) {
   CacheFixture cache;
   REQUIRE(cache.token(key_of(exchange_fields())) == "token-1");
   int changes = 0;

@@ -40,7 +40,8 @@ std::vector<Scene> scenes() {
            }}};
 }
 
-TEST_CASE("killed at any system call: the next run has a credential, and no file is torn") {
+TEST_CASE("killed at any system call: the next run has a credential, and no file is torn" *
+          doctest::description("promises 8, 24")) {
   int points = 0;
   for (const Scene& scene : scenes()) {
     CAPTURE(scene.name);

@@ -24,7 +24,7 @@ CacheDirectory open_directory(const test::TempDir& dir) {
   return std::move(directory).value();
 }
 
-TEST_CASE("lock: one holder at a time, until it unlocks") {
+TEST_CASE("lock: one holder at a time, until it unlocks" * doctest::description("promise 24")) {
   const test::TempDir dir;
   const CacheDirectory directory = open_directory(dir);
   CacheLock first(directory, "key.lock");
@@ -38,7 +38,8 @@ TEST_CASE("lock: one holder at a time, until it unlocks") {
   CHECK(first.try_lock() == Attempt::busy);
 }
 
-TEST_CASE("lock: after its file is removed, a waiting process locks the new file") {
+TEST_CASE("lock: after its file is removed, a waiting process locks the new file" *
+          doctest::description("promise 24")) {
   const test::TempDir dir;
   const CacheDirectory directory = open_directory(dir);
   CacheLock holder(directory, "key.lock");
@@ -58,7 +59,8 @@ TEST_CASE("lock: after its file is removed, a waiting process locks the new file
   CHECK(late.try_lock() == Attempt::locked);
 }
 
-TEST_CASE("a storm on a lock whose holders remove its file: never two holders at once") {
+TEST_CASE("a storm on a lock whose holders remove its file: never two holders at once" *
+          doctest::description("promise 24")) {
   const test::TempDir dir;
   constexpr int kProcesses = 12;
   constexpr int kRounds = 400;

@@ -214,7 +214,8 @@ Seen try_order(const Scene& scene, const Order& order) {
   return seen;
 }
 
-TEST_CASE("lock: two runs in every order of their steps make one call, or two with a kill") {
+TEST_CASE("lock: two runs in every order of their steps make one call, or two with a kill" *
+          doctest::description("promise 24")) {
   int orders = 0;
   for (const Scene& scene : scenes()) {
     CAPTURE(scene.name);

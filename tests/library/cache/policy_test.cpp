@@ -42,7 +42,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("1,000 keys of one moment are refreshed over a minute, few in any second") {
+TEST_CASE("1,000 keys of one moment are refreshed over a minute, few in any second" *
+          doctest::description("promise 11")) {
   std::map<std::int64_t, int> in_second;
   Duration least = Duration::max();
   Duration most = Duration::zero();
@@ -63,7 +64,8 @@ TEST_CASE("1,000 keys of one moment are refreshed over a minute, few in any seco
   CHECK(peak <= 40);
 }
 
-TEST_CASE("is_valid: the clock may be ten years off, and no expired credential is served") {
+TEST_CASE("is_valid: the clock may be ten years off, and no expired credential is served" *
+          doctest::description("promise 13")) {
   constexpr auto kTenYears = 87'660h;
   struct Case {
     Duration created, expires;  // from now

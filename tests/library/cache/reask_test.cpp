@@ -19,7 +19,8 @@ using test::check_fails;
 using test::down;
 using test::refused;
 
-TEST_CASE("a client that asks again gets a new token, so a revoked one is replaced") {
+TEST_CASE("a client that asks again gets a new token, so a revoked one is replaced" *
+          doctest::description("promise 10")) {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   cache.clock.time += 10s;
@@ -30,7 +31,8 @@ TEST_CASE("a client that asks again gets a new token, so a revoked one is replac
                                                           << " more call");
 }
 
-TEST_CASE("an entry younger than ten seconds is not suspected to be revoked") {
+TEST_CASE("an entry younger than ten seconds is not suspected to be revoked" *
+          doctest::description("promise 10")) {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   for (int i = 0; i < 9; ++i, cache.clock.time += 1s) CHECK(cache.token() == "token-1");
@@ -99,7 +101,8 @@ TEST_CASE("a client that runs the plugin for every request costs a few calls an 
 }
 
 TEST_CASE(
-    "the age at which a revoked entry is suspected doubles each time, and falls in quiet hours") {
+    "the age at which a revoked entry is suspected doubles each time, and falls in quiet hours" *
+    doctest::description("promise 10")) {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   int expected = 1;

@@ -146,7 +146,8 @@ TEST_CASE("refresh token: a new one that cannot be stored is an error, and is no
   CHECK(store->current().reveal() == "rt-1");
 }
 
-TEST_CASE("refresh token: a file that is not as we write it is ignored") {
+TEST_CASE("refresh token: a file that is not as we write it is ignored" *
+          doctest::description("promise 18")) {
   for (const test::HostileFile& hostile : test::hostile_files()) {
     CAPTURE(hostile.name);
     if (hostile.needs_root && !test::is_root_or_counted("a refresh token of another user")) {
@@ -204,7 +205,8 @@ std::string spend(const fs::path& spent, std::string_view token) {
   return "rt-" + std::to_string(std::stoi(std::string(token.substr(3))) + 1);
 }
 
-TEST_CASE("refresh token: concurrent processes never spend one twice") {
+TEST_CASE("refresh token: concurrent processes never spend one twice" *
+          doctest::description("promise 31")) {
   constexpr int kProcesses = 12;
   constexpr int kRounds = 10;
   const Fixture fixture;
@@ -221,7 +223,8 @@ TEST_CASE("refresh token: concurrent processes never spend one twice") {
   CHECK(fixture.current() == "rt-" + std::to_string(kProcesses * kRounds + 1));
 }
 
-TEST_CASE("refresh token: killed at any system call, the old or the new one is stored") {
+TEST_CASE("refresh token: killed at any system call, the old or the new one is stored" *
+          doctest::description("promises 8, 24")) {
   int points = 0;
   for (const bool has_kept : {false, true}) {
     bool was_new = false;

@@ -53,7 +53,8 @@ struct Storm {
 
 Result<FreshCredential> good() { return test::fresh_token("the-token", SystemClock().now() + 1h); }
 
-TEST_CASE("a storm on a cold key: one call, and every process is served") {
+TEST_CASE("a storm on a cold key: one call, and every process is served" *
+          doctest::description("promise 2")) {
   Storm storm;
   const int size = storm_size();
   const std::vector<int> codes = run_at_once(size, [&](int number) {
@@ -64,7 +65,8 @@ TEST_CASE("a storm on a cold key: one call, and every process is served") {
   MESSAGE(size << " processes at once on a cold key: " << storm.calls.count() << " call");
 }
 
-TEST_CASE("a storm on a failing provider: one call per window") {
+TEST_CASE("a storm on a failing provider: one call per window" *
+          doctest::description("promise 3")) {
   for (const auto& [error, code] : std::vector<std::pair<Error, int>>{
            {test::refused(), kRefused}, {test::down(), kUnavailable}}) {
     Storm storm;

@@ -124,7 +124,7 @@ TEST_CASE("http: a URL must be https, unless the request allows plain http") {
   CHECK(server.connections() == 0);
 }
 
-TEST_CASE("http: no redirect is followed") {
+TEST_CASE("http: no redirect is followed" * doctest::description("promises 5, 14")) {
   const Identity ca = make_ca("redirect test CA");
   const Identity identity = make_identity({.issuer = &ca});
   const StreamServer plain(answers(ok_reply("")));
@@ -167,7 +167,8 @@ TEST_CASE(
   CHECK(server.connections() == 3);
 }
 
-TEST_CASE("http: a request that is spent by being sent is never repeated by libcurl") {
+TEST_CASE("http: a request that is spent by being sent is never repeated by libcurl" *
+          doctest::description("promise 31")) {
   // The server ends the connection at its second request, which libcurl alone would repeat.
   std::atomic<int> requests = 0;
   const StreamServer server([&requests](Stream& stream) {

@@ -88,7 +88,8 @@ TEST_CASE("send_with_retries: temporary errors are retried until an attempt succ
   }
 }
 
-TEST_CASE("send_with_retries: what is spent by being sent is not sent again after a reply") {
+TEST_CASE("send_with_retries: what is spent by being sent is not sent again after a reply" *
+          doctest::description("promise 31")) {
   for (const Step& answer :
        {Step{.status = 408}, Step{.status = 425}, Step{.status = 429}, Step{.status = 500},
         Step{.status = 502}, Step{.status = 503}, Step{.status = 504}, Step{.status = 503},

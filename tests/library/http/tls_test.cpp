@@ -15,7 +15,8 @@ struct Refused {
   std::string message = {};  // after "cannot verify https://…: "
 };
 
-TEST_CASE("tls: a server with a certificate of the CA is trusted") {
+TEST_CASE("tls: a server with a certificate of the CA is trusted" *
+          doctest::description("promise 15")) {
   const Identity ca = make_ca("good CA");
   const Identity identity = make_identity({.issuer = &ca});
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
@@ -30,7 +31,8 @@ TEST_CASE("tls: a server with a certificate of the CA is trusted") {
   }
 }
 
-TEST_CASE("tls: every invalid certificate is refused with the reason") {
+TEST_CASE("tls: every invalid certificate is refused with the reason" *
+          doctest::description("promise 15")) {
   const Identity ca = make_ca("the CA");
   const Identity other = make_ca("another CA");
   constexpr long kDay = 86400;
@@ -64,7 +66,8 @@ TEST_CASE("tls: every invalid certificate is refused with the reason") {
   }
 }
 
-TEST_CASE("tls: the hint shows the times, or the CA that is missing") {
+TEST_CASE("tls: the hint shows the times, or the CA that is missing" *
+          doctest::description("promise 15")) {
   const Identity ca = make_ca("the CA");
   const Identity other = make_ca("another CA");
   const Identity expired = make_identity({.begins = -200000, .ends = -100000, .issuer = &ca});
@@ -79,7 +82,8 @@ TEST_CASE("tls: the hint shows the times, or the CA that is missing") {
   CHECK(hint.ends_with("), do not know 'CN=another CA': pass its certificate"));
 }
 
-TEST_CASE("tls: a certificate that is given itself is trusted, whether a root or not") {
+TEST_CASE("tls: a certificate that is given itself is trusted, whether a root or not" *
+          doctest::description("promise 15")) {
   const Identity ca = make_ca("the CA");
   const Identity intermediate =
       make_identity({.common_name = "intermediate", .is_ca = true, .issuer = &ca});
@@ -96,7 +100,7 @@ TEST_CASE("tls: a certificate that is given itself is trusted, whether a root or
   CHECK(ask(self_signed, {.tls = {.ca_certificates = "text\n" + ca.pem + alone.pem}}));
 }
 
-TEST_CASE("tls: versions below TLS 1.2 are refused") {
+TEST_CASE("tls: versions below TLS 1.2 are refused" * doctest::description("promise 15")) {
   const Identity ca = make_ca("the CA");
   const Identity identity = make_identity({.issuer = &ca});
   for (const int version : {TLS1_VERSION, TLS1_1_VERSION}) {
@@ -111,7 +115,8 @@ TEST_CASE("tls: versions below TLS 1.2 are refused") {
   }
 }
 
-TEST_CASE("tls: a server without TLS, and one that closes or waits during the handshake") {
+TEST_CASE("tls: a server without TLS, and one that closes or waits during the handshake" *
+          doctest::description("promise 15")) {
   const StreamServer plain([](Stream& stream) {
     stream.read(1);
     stream.write("HTTP/1.1 400 Bad Request\r\n\r\n");
@@ -142,7 +147,8 @@ TEST_CASE("tls: a server without TLS, and one that closes or waits during the ha
   CHECK(reply.error().is_transient);
 }
 
-TEST_CASE("tls: a reply that may have been cut on its way is refused") {
+TEST_CASE("tls: a reply that may have been cut on its way is refused" *
+          doctest::description("promise 15")) {
   const Identity ca = make_ca("the CA");
   const Identity identity = make_identity({.issuer = &ca});
   for (const bool is_ended : {true, false}) {
@@ -161,7 +167,8 @@ TEST_CASE("tls: a reply that may have been cut on its way is refused") {
   }
 }
 
-TEST_CASE("tls: server_name is verified and sent instead of the URL's host") {
+TEST_CASE("tls: server_name is verified and sent instead of the URL's host" *
+          doctest::description("promise 15")) {
   const Identity ca = make_ca("the CA");
   const Identity identity =
       make_identity({.alternative_names = "DNS:idp.example,IP:10.0.0.1", .issuer = &ca});
@@ -188,7 +195,8 @@ TEST_CASE("tls: server_name is verified and sent instead of the URL's host") {
   check_fails(ask_for("a b"), Kind::configuration, "the TLS server name");
 }
 
-TEST_CASE("tls: the common name is ignored, also if there are no alternative names") {
+TEST_CASE("tls: the common name is ignored, also if there are no alternative names" *
+          doctest::description("promise 15")) {
   const Identity ca = make_ca("the CA");
   for (const char* names : {"", "email:idp@example.org", "DNS:other.example"}) {
     CAPTURE(names);
@@ -200,7 +208,7 @@ TEST_CASE("tls: the common name is ignored, also if there are no alternative nam
   }
 }
 
-TEST_CASE("tls: wildcards stand for one whole label") {
+TEST_CASE("tls: wildcards stand for one whole label" * doctest::description("promise 15")) {
   const Identity ca = make_ca("the CA");
   const Identity identity =
       make_identity({.alternative_names = "DNS:*.example.org,DNS:f*.example.net", .issuer = &ca});
@@ -214,7 +222,8 @@ TEST_CASE("tls: wildcards stand for one whole label") {
   CHECK_FALSE(is_believed("foo.example.net"));
 }
 
-TEST_CASE("tls: a client certificate is sent if the server asks for one") {
+TEST_CASE("tls: a client certificate is sent if the server asks for one" *
+          doctest::description("promise 15")) {
   const Identity ca = make_ca("the CA");
   const Identity client_ca = make_ca("client CA");
   const Identity identity = make_identity({.issuer = &ca});
@@ -244,7 +253,8 @@ TEST_CASE("tls: a client certificate is sent if the server asks for one") {
   }
 }
 
-TEST_CASE("tls: a client key that is too weak for TLS is a configuration error") {
+TEST_CASE("tls: a client key that is too weak for TLS is a configuration error" *
+          doctest::description("promise 15")) {
   const Identity ca = make_ca("the CA");
   const Identity identity = make_identity({.issuer = &ca});
   const Identity weak = make_identity({.common_name = "client", .rsa_bits = 1024});
@@ -255,7 +265,8 @@ TEST_CASE("tls: a client key that is too weak for TLS is a configuration error")
               Kind::configuration, "the client's certificate cannot be used");
 }
 
-TEST_CASE("tls: a malformed CA certificate is an error, even beside a valid one") {
+TEST_CASE("tls: a malformed CA certificate is an error, even beside a valid one" *
+          doctest::description("promise 15")) {
   constexpr const char* kMalformed =
       "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
   const Identity ca = make_ca("the CA");
@@ -278,7 +289,8 @@ TEST_CASE("tls: a malformed CA certificate is an error, even beside a valid one"
   }
 }
 
-TEST_CASE("tls: invalid PEM is a configuration error that shows no key") {
+TEST_CASE("tls: invalid PEM is a configuration error that shows no key" *
+          doctest::description("promise 15")) {
   const Identity identity = make_identity({});
   const Identity other = make_identity({});
   const std::string cut = identity.pem.substr(0, identity.pem.size() / 2);

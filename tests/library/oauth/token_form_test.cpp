@@ -74,7 +74,8 @@ TEST_CASE("token form: subjects that are missing, invalid, or out of place") {
               Kind::no_credential, "the actor token has a control character");
 }
 
-TEST_CASE("token form: fields that are empty or have a control character") {
+TEST_CASE("token form: fields that are empty or have a control character" *
+          doctest::description("promise 20")) {
   check_fails(token_form({.audiences = {"a", ""}}), Kind::configuration, "'audience' is empty");
   check_fails(token_form({.resources = {"a\x7f"}}), Kind::configuration,
               "'resource' has a control character");
@@ -120,7 +121,8 @@ TEST_CASE("token form: URNs and their short forms") {
   CHECK(token_type_urn("").empty());
 }
 
-TEST_CASE("token form: the time to check parameters is linear in their number") {
+TEST_CASE("token form: the time to check parameters is linear in their number" *
+          doctest::description("promise 30")) {
   const auto parameters = [](std::size_t count) {
     std::vector<TokenParameter> all;
     for (std::size_t i = 0; i < count; ++i) all.push_back({"p" + std::to_string(i), "v"});

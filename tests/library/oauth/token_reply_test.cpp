@@ -136,7 +136,7 @@ TEST_CASE("token reply: tokens that are missing, not strings, or invalid in an H
               "'refresh_token'");
 }
 
-TEST_CASE("token reply: duplicate keys at any level") {
+TEST_CASE("token reply: duplicate keys at any level" * doctest::description("promise 20")) {
   for (const char* body :
        {R"({"access_token":"a","access_token":"b"})", R"({"access_token":"a","x":1,"x":1})",
         R"({"access_token":"a","x":{"y":1,"y":2}})",

@@ -151,7 +151,8 @@ TEST_CASE("token request: a refresh token or an assertion with a jti is sent onl
   }
 }
 
-TEST_CASE("token request: a refresh token is spent, even if the client signs a new assertion") {
+TEST_CASE("token request: a refresh token is spent, even if the client signs a new assertion" *
+          doctest::description("promise 31")) {
   const ScriptedProvider provider({http_reply(503, ""), kGoodReply});
   ClientAuthentication authentication = {.method = Method::private_key_jwt,
                                          .client_id = "me",
@@ -203,7 +204,8 @@ TEST_CASE("token request: a lifetime begins before the request, also if the cloc
   }
 }
 
-TEST_CASE("token request: redirects are not followed, and the target gets no request") {
+TEST_CASE("token request: redirects are not followed, and the target gets no request" *
+          doctest::description("promise 14")) {
   for (const int status : {301, 302, 303, 307, 308}) {
     const ScriptedProvider target({kGoodReply});
     const ScriptedProvider provider({http_reply(status, "", "Location: " + target.url() + "\r\n")});

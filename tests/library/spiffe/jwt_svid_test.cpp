@@ -206,7 +206,8 @@ TEST_CASE("check_jwt_svid: compact form only") {
   check_refused(jwt("{"), "the JSON of the token's claims");
 }
 
-TEST_CASE("check_jwt_svid: the time is linear in the number of audiences") {
+TEST_CASE("check_jwt_svid: the time is linear in the number of audiences" *
+          doctest::description("promise 30")) {
   const auto audiences = [](std::size_t count) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < count; ++i) names.push_back("a" + std::to_string(i));

@@ -95,7 +95,8 @@ TEST_CASE("cache: a session that is still good is used while STS is down") {
   CHECK(rig.problem(rig.run({.arguments = arguments})) == "");
 }
 
-TEST_CASE("cache: each input of a session's identity, changed alone, selects another entry") {
+TEST_CASE("cache: each input of a session's identity, changed alone, selects another entry" *
+          doctest::description("promise 4")) {
   Rig rig;
   const std::string token = new_secret();
   rig.sts.know("AKIATWO", rig.secret);

@@ -226,7 +226,8 @@ TEST_CASE("container: plain http only to this machine and the agents' own addres
       3, "cannot connect to https://");
 }
 
-TEST_CASE("container: refusals, invalid replies and redirects are errors") {
+TEST_CASE("container: refusals, invalid replies and redirects are errors" *
+          doctest::description("promise 14")) {
   Rig rig;
   Agent agent(rig, "");
   const std::string path = "/v1/credentials";

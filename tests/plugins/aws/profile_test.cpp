@@ -281,7 +281,8 @@ TEST_CASE("profile: a chain of 20 roles is assumed, and one of 21 or 13,000 role
   CHECK(rig.sts.calls() == 20);
 }
 
-TEST_CASE("profile: the time to read a config file is linear in its profiles") {
+TEST_CASE("profile: the time to read a config file is linear in its profiles" *
+          doctest::description("promise 30")) {
   const blackbox::Sandbox sandbox;
   check_linear(
       2'000,

@@ -147,7 +147,8 @@ TEST_CASE("AWS_CA_BUNDLE: an STS of another CA is refused, and an invalid bundle
   CHECK(rig.sts.calls() == 0);
 }
 
-TEST_CASE("canary: --show-config does not show an external id") {
+TEST_CASE("canary: --show-config does not show an external id" *
+          doctest::description("promise 16")) {
   const Rig rig;
   const std::string id = "ownersS3cret/" + std::string("of-the-role");
   blackbox::remember_secret(id);

@@ -13,7 +13,8 @@ const Texts kShort = kRoleFlag + Texts{"--timeout=2s"};
 
 }  // namespace
 
-TEST_CASE("each STS error code has its exit code, in JSON and XML, and STS is called once") {
+TEST_CASE("each STS error code has its exit code, in JSON and XML, and STS is called once" *
+          doctest::description("promise 23")) {
   struct Case {
     std::string code;
     int status, exit_code;
@@ -116,7 +117,8 @@ TEST_CASE("a reply that is not a valid session is refused") {
   }
 }
 
-TEST_CASE("a status without an STS error: 4xx and redirects are final, 429 and 5xx temporary") {
+TEST_CASE("a status without an STS error: 4xx and redirects are final, 429 and 5xx temporary" *
+          doctest::description("promise 14")) {
   struct Case {
     int status, exit_code;
   };
@@ -134,7 +136,8 @@ TEST_CASE("a status without an STS error: 4xx and redirects are final, 429 and 5
   }
 }
 
-TEST_CASE("a redirect is not followed: the request holds credentials of a role") {
+TEST_CASE("a redirect is not followed: the request holds credentials of a role" *
+          doctest::description("promises 5, 14")) {
   const Sts thief;
   for (const int status : {301, 302, 303, 307, 308}) {
     CAPTURE(status);
@@ -170,7 +173,8 @@ TEST_CASE("an STS error that contains the request shows no secret") {
   CHECK(blackbox::secret_in(with_role.error_output) == "");
 }
 
-TEST_CASE("a code and a message are shown on one line, without control characters, and cut") {
+TEST_CASE("a code and a message are shown on one line, without control characters, and cut" *
+          doctest::description("promise 20")) {
   Rig rig;
   rig.sts.answer(sts_error("Bad\x1b[31m", "a\nb\r\nc\x07 d\x9b \xe2\x80\xae e"), 400);
   CHECK_FAILURE(rig.run_cold({.arguments = kShort}), 1, "answered with the error");

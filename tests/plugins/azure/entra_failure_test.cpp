@@ -16,7 +16,8 @@ const Texts kShort = {"--timeout=2s"};
 
 }  // namespace
 
-TEST_CASE("an AADSTS code is shown with its exit code and its hint, and Entra is called once") {
+TEST_CASE("an AADSTS code is shown with its exit code and its hint, and Entra is called once" *
+          doctest::description("promise 23")) {
   struct Case {
     std::string code, error;
     int status, exit_code;
@@ -59,7 +60,8 @@ TEST_CASE("an AADSTS code is shown with its exit code and its hint, and Entra is
   }
 }
 
-TEST_CASE("a description is shown on one line, without control characters, and is shortened") {
+TEST_CASE("a description is shown on one line, without control characters, and is shortened" *
+          doctest::description("promise 20")) {
   Cloud cloud;
   cloud.entra_answers(entra_error("700016", "unauthorized_client", "a\x1b[31m b\r\n\tc"), 400);
   const Outcome outcome = cloud.workload();
@@ -143,7 +145,8 @@ TEST_CASE("a Retry-After is honoured: no second call before it, in this run or a
   CHECK(cloud.calls() == 2);
 }
 
-TEST_CASE("replies without a token are refused: HTML, other types, duplicate keys, an error") {
+TEST_CASE("replies without a token are refused: HTML, other types, duplicate keys, an error" *
+          doctest::description("promise 20")) {
   struct Case {
     std::string body;
     int exit_code;

@@ -137,7 +137,8 @@ TEST_CASE("a reply that names another identity than the requested one is refused
   CHECK_SUCCESS(cloud.managed({"--client-id=" + lower}));
 }
 
-TEST_CASE("each status has its exit code, and statuses of IMDS during its updates are temporary") {
+TEST_CASE("each status has its exit code, and statuses of IMDS during its updates are temporary" *
+          doctest::description("promise 23")) {
   struct Case {
     int status, imds, app_service;
   };

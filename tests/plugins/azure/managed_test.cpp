@@ -221,7 +221,7 @@ TEST_CASE("App Service: no message shows the password, even if the endpoint's re
   }
 }
 
-TEST_CASE("no redirect is followed") {
+TEST_CASE("no redirect is followed" * doctest::description("promises 5, 14")) {
   for (const int status : {301, 302, 307, 308}) {
     Cloud cloud;
     ScriptedServer thief(ScriptedServer::Transport::plain);

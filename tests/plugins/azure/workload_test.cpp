@@ -251,7 +251,8 @@ TEST_CASE("--server-id is the first part of the scope, as a URI or as a GUID") {
   }
 }
 
-TEST_CASE("no redirect is followed: the assertion stays with the authority") {
+TEST_CASE("no redirect is followed: the assertion stays with the authority" *
+          doctest::description("promises 5, 14")) {
   for (const int status : {301, 302, 303, 307, 308}) {
     Cloud cloud;
     ScriptedServer thief(ScriptedServer::Transport::plain);

@@ -69,7 +69,8 @@ TEST_CASE("inner: it gets execcred-bootstrap's environment unchanged") {
   CHECK(blackbox::read_text(rig.sandbox.at("seen")) == "https://kubernetes|csr|a b");
 }
 
-TEST_CASE("inner: its exit codes 1, 2, 3 and 70 are passed on, and all others become 1") {
+TEST_CASE("inner: its exit codes 1, 2, 3 and 70 are passed on, and all others become 1" *
+          doctest::description("promise 23")) {
   const Bootstrap rig;
   struct Case {
     std::string script;
@@ -162,7 +163,8 @@ TEST_CASE("inner: a plugin that hangs is ended with the processes of its own com
   CHECK(blackbox::wait_until([pid] { return !blackbox::is_running(pid); }));
 }
 
-TEST_CASE("canary: --show-config does not show the inner plugin's arguments") {
+TEST_CASE("canary: --show-config does not show the inner plugin's arguments" *
+          doctest::description("promise 16")) {
   const Bootstrap rig;
   const std::string secret = new_secret();
   const Outcome outcome = rig.run(

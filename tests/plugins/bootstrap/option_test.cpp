@@ -171,7 +171,8 @@ TEST_CASE("cluster: a server with a certificate of another CA gets no request") 
   CHECK(rig.api.server.requests().empty());
 }
 
-TEST_CASE("cluster: variables of proxies are ignored, and a proxy-url needs --allow-proxy") {
+TEST_CASE("cluster: variables of proxies are ignored, and a proxy-url needs --allow-proxy" *
+          doctest::description("promise 6")) {
   const Bootstrap rig;
   const ScriptedServer proxy(ScriptedServer::Transport::plain);
   Texts variables;
@@ -191,7 +192,7 @@ TEST_CASE("cluster: variables of proxies are ignored, and a proxy-url needs --al
   CHECK(proxy.connections() == 1);
 }
 
-TEST_CASE("cluster: a redirect is not followed") {
+TEST_CASE("cluster: a redirect is not followed" * doctest::description("promises 5, 14")) {
   Bootstrap rig;
   const ScriptedServer thief;
   for (const int status : {301, 302, 303, 307, 308}) {

@@ -346,7 +346,8 @@ TEST_CASE("csr: a kill right after the request is made does not lead to a second
   CHECK(rig.api.made() == 1);
 }
 
-TEST_CASE("csr: killed at any system call, the next run succeeds, and there is one request") {
+TEST_CASE("csr: killed at any system call, the next run succeeds, and there is one request" *
+          doctest::description("promise 8")) {
   Bootstrap rig;
   blackbox::Command command = rig.command(csr({.arguments = {"--timeout=30s"}}));
   std::vector<char*> arguments;

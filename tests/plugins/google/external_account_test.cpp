@@ -181,7 +181,8 @@ TEST_CASE("exchange: errors of STS are shown, and a permanent one is not retried
   CHECK(google.cloud.calls() == 1);
 }
 
-TEST_CASE("exchange: a temporary failure is retried, and a redirect is never followed") {
+TEST_CASE("exchange: a temporary failure is retried, and a redirect is never followed" *
+          doctest::description("promise 14")) {
   Google google;
   int count = 0;
   google.cloud.api().on(kSts, [&](Stream& stream, const Received&) {

@@ -147,7 +147,8 @@ TEST_CASE("impersonation: Google's errors are shown, a 403 with the role to gran
                 "https://iamcredentials.googleapis.com:443 answered 403");
 }
 
-TEST_CASE("impersonation: invalid replies and redirects are refused") {
+TEST_CASE("impersonation: invalid replies and redirects are refused" *
+          doctest::description("promise 14")) {
   Google google;
   const std::string later = time_from_now(600);
   for (const std::string& body :

@@ -105,7 +105,8 @@ TEST_CASE("url: malformed headers are refused") {
   }
 }
 
-TEST_CASE("url: the time to read the headers of a credential_source is linear in their number") {
+TEST_CASE("url: the time to read the headers of a credential_source is linear in their number" *
+          doctest::description("promise 30")) {
   const Google google;
   const auto credentials = [&google](std::size_t count) {
     Members headers;

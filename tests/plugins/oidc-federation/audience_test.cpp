@@ -102,7 +102,8 @@ TEST_CASE("the mapping's own audience needs no permission, and a profile's does 
   CHECK(fed.idp.calls() == 3);
 }
 
-TEST_CASE("boundary: after it one audience is accepted, which may be repeated unchanged") {
+TEST_CASE("boundary: after it one audience is accepted, which may be repeated unchanged" *
+          doctest::description("promise 6")) {
   Federation fed;
   const Texts allowed = {"--allow-audience=any", "--from-profile"};
   CHECK_SUCCESS(fed.run_cold({.arguments = allowed + Texts{"--audience=a", "--audience=a"}}));

@@ -89,7 +89,8 @@ TEST_CASE(
   CHECK(thief.connections() == 0);
 }
 
-TEST_CASE("canary: no URL of a ClusterProfile is ever called") {
+TEST_CASE("canary: no URL of a ClusterProfile is ever called" *
+          doctest::description("promises 5, 16")) {
   Federation fed;
   const Idp thief;
   const std::string evil = blackbox::json_string(thief.url());
@@ -116,7 +117,8 @@ TEST_CASE("canary: no URL of a ClusterProfile is ever called") {
                                                       << fed.idp.calls() << " runs");
 }
 
-TEST_CASE("--allow-server: another cluster, a proxy or unverified TLS gets no token") {
+TEST_CASE("--allow-server: another cluster, a proxy or unverified TLS gets no token" *
+          doctest::description("promise 6")) {
   Federation fed;
   const Texts allowed = {"--allow-server=https://spoke-1.example.com:6443"};
   CHECK_SUCCESS(fed.run_cold({.arguments = allowed}));

@@ -83,14 +83,15 @@ std::vector<Change> option_changes(const Federation& fed) {
 
 }  // namespace
 
-TEST_CASE("cross-hits: every option of a token request") {
+TEST_CASE("cross-hits: every option of a token request" * doctest::description("promise 4")) {
   Federation fed;
   const std::vector<Change> changes = option_changes(fed);
   const int crossed = cross_hits(fed, changes);
   MESSAGE("cross-hits of options: " << crossed << "/" << changes.size());
 }
 
-TEST_CASE("cross-hits: another token endpoint, or another CA for it, is another server") {
+TEST_CASE("cross-hits: another token endpoint, or another CA for it, is another server" *
+          doctest::description("promise 4")) {
   Federation fed;
   fed.idp.on("/other", reply(200, token_reply("of-the-other")));
   const std::string token = token_of(fed.run({}));
@@ -105,7 +106,8 @@ TEST_CASE("cross-hits: another token endpoint, or another CA for it, is another 
   CHECK(fed.idp.calls() == 2);
 }
 
-TEST_CASE("cross-hits: another identity of the subject token in the same file or variable") {
+TEST_CASE("cross-hits: another identity of the subject token in the same file or variable" *
+          doctest::description("promise 4")) {
   Federation fed;
   const Texts tokens = {identity("https://i", "s"),
                         identity("https://i", "s2"),
@@ -143,8 +145,8 @@ TEST_CASE("cross-hits: another identity of the subject token in the same file or
   CHECK(fed.idp.calls() == 2 * tokens.size());
 }
 
-TEST_CASE(
-    "cross-hits: each claim of a subject, an assertion and an actor is part of the identity") {
+TEST_CASE("cross-hits: each claim of a subject, an assertion and an actor is part of the identity" *
+          doctest::description("promise 4")) {
   Federation fed;
   const std::string actor = fed.sandbox.at("actor");
   const auto calls_with = [&fed](Ask ask) {
@@ -171,7 +173,7 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("cross-hits: another actor token in the same file") {
+TEST_CASE("cross-hits: another actor token in the same file" * doctest::description("promise 4")) {
   Federation fed;
   std::set<std::string> tokens;
   for (const std::string name : {"one", "two", "three"}) {
@@ -189,7 +191,8 @@ TEST_CASE("a renewed subject token of the same identity is a hit") {
   CHECK(fed.idp.calls() == 1);
 }
 
-TEST_CASE("cross-hits: arguments and environment of a command, path and headers of a URL") {
+TEST_CASE("cross-hits: arguments and environment of a command, path and headers of a URL" *
+          doctest::description("promise 4")) {
   Federation fed;
   ScriptedServer source(ScriptedServer::Transport::plain);
   for (const char* path : {"/a", "/b"}) {
@@ -229,7 +232,8 @@ TEST_CASE("cross-hits: arguments and environment of a command, path and headers 
   MESSAGE("cross-hits of fetched subjects: " << crossed << "/" << changes.size());
 }
 
-TEST_CASE("cross-hits: jobs of GitHub Actions, metadata hosts, and their audiences") {
+TEST_CASE("cross-hits: jobs of GitHub Actions, metadata hosts, and their audiences" *
+          doctest::description("promise 4")) {
   Federation fed;
   ScriptedServer github;
   ScriptedServer metadata(ScriptedServer::Transport::plain);

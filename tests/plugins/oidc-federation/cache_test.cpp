@@ -124,7 +124,8 @@ TEST_CASE("a valid credential is given although its subject token has expired") 
   CHECK(fed.idp.calls() == 1);
 }
 
-TEST_CASE("a valid token survives an outage, and is refreshed in its refresh window") {
+TEST_CASE("a valid token survives an outage, and is refreshed in its refresh window" *
+          doctest::description("promise 12")) {
   Federation fed;
   const std::string token = token_of(fed.run({}));
   // In the refresh window, which is the last fifth of its hour.
@@ -178,7 +179,8 @@ TEST_CASE("a client that asks again after ten seconds gets a new token from the 
   CHECK(fed.idp.calls() == 2);
 }
 
-TEST_CASE("a revoked identity: the provider's refusal is reported, and the entry is removed") {
+TEST_CASE("a revoked identity: the provider's refusal is reported, and the entry is removed" *
+          doctest::description("promise 10")) {
   Federation fed;
   CHECK_SUCCESS(fed.run({}));
   age_entry(fed.cache_path, 11s);

@@ -89,7 +89,8 @@ TEST_CASE("plain http to an issuer or token endpoint is an error, and nothing is
   CHECK(thief.connections() == 0);
 }
 
-TEST_CASE("a redirect is never followed: at discovery, the token endpoint, and the subject's URL") {
+TEST_CASE("a redirect is never followed: at discovery, the token endpoint, and the subject's URL" *
+          doctest::description("promise 14")) {
   int redirects = 0;
   std::size_t followed = 0;
   for (const int status : {301, 302, 303, 307, 308}) {

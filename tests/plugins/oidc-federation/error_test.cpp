@@ -22,7 +22,8 @@ std::string oauth_error(const std::string& code, const std::string& description 
 
 }  // namespace
 
-TEST_CASE("each error of RFC 6749 and 8693 is shown with its exit code, and is not retried") {
+TEST_CASE("each error of RFC 6749 and 8693 is shown with its exit code, and is not retried" *
+          doctest::description("promise 23")) {
   struct Case {
     std::string code;
     int status, exit_code;
@@ -82,8 +83,8 @@ TEST_CASE("a status without an OAuth error: 4xx are final, 429 and 5xx are tempo
   }
 }
 
-TEST_CASE(
-    "error and error_description are shown on one line, without control characters, and cut") {
+TEST_CASE("error and error_description are shown on one line, without control characters, and cut" *
+          doctest::description("promise 20")) {
   Federation fed;
   fed.idp.answer(oauth_error("invalid_grant\x1b[31m", "a\nb\r\nc\x07 d\x9b \xe2\x80\xae e\xff"),
                  400);

@@ -89,7 +89,7 @@ void sweep(const Scene& scene) {
 
 #ifdef EXECCRED_FAULTS
 
-TEST_CASE("a call to the system fails: a token exchange") {
+TEST_CASE("a call to the system fails: a token exchange" * doctest::description("promise 9")) {
   Federation fed;
   fed.idp.answer(token_reply("the-token"));
   sweep({.fed = fed,
@@ -97,7 +97,8 @@ TEST_CASE("a call to the system fails: a token exchange") {
          .is_right = [](const Outcome& outcome) { return token_of(outcome) == "the-token"; }});
 }
 
-TEST_CASE("a call to the system fails: a TokenRequest to the hub") {
+TEST_CASE("a call to the system fails: a TokenRequest to the hub" *
+          doctest::description("promise 9")) {
   Federation fed;
   ScriptedServer hub;
   const std::string made = new_subject();
@@ -159,7 +160,8 @@ TEST_CASE("a file that comes a byte at a time is read to its end") {
   CHECK(std::filesystem::exists(fed.sandbox.at("mark")));
 }
 
-TEST_CASE("a call to the system fails for good: the error names the cause on this machine") {
+TEST_CASE("a call to the system fails for good: the error names the cause on this machine" *
+          doctest::description("promise 9")) {
   Federation fed;
   Ask ask = {.arguments = {"--timeout=10s"}};
   const auto with = [&](const std::string& fault) {

@@ -78,7 +78,8 @@ TEST_CASE("a 200 that is no OAuth reply is refused: HTML, other JSON, nothing, n
   CHECK(blackbox::says(outcome, "text/html"));
 }
 
-TEST_CASE("duplicate keys are refused, also if they are nested or escaped") {
+TEST_CASE("duplicate keys are refused, also if they are nested or escaped" *
+          doctest::description("promise 20")) {
   Federation fed;
   for (const std::string body : {R"({"access_token":"a","access_token":"b"})",
                                  R"({"access_token":"a","expires_in":60,"expires_in":6000})",
@@ -174,7 +175,8 @@ TEST_CASE("a reply that is not HTTP is refused, and is not shown raw") {
   }
 }
 
-TEST_CASE("1 GB, endless bodies and endless headers end early, in bounded memory") {
+TEST_CASE("1 GB, endless bodies and endless headers end early, in bounded memory" *
+          doctest::description("promise 21")) {
   struct Case {
     std::string what;
     ScriptedServer::Answer answer;

@@ -66,7 +66,8 @@ struct Secrets {
 
 }  // namespace
 
-TEST_CASE("canary: --debug of every flow and source shows steps, and no secret") {
+TEST_CASE("canary: --debug of every flow and source shows steps, and no secret" *
+          doctest::description("promise 16")) {
   Secrets secrets;
   int runs = 0;
   int showed = 0;
@@ -86,7 +87,8 @@ TEST_CASE("canary: --debug of every flow and source shows steps, and no secret")
   MESSAGE("runs with --debug that showed a secret: " << showed << " of " << runs);
 }
 
-TEST_CASE("canary: no secret is shown if a provider refuses, is down, or sends garbage") {
+TEST_CASE("canary: no secret is shown if a provider refuses, is down, or sends garbage" *
+          doctest::description("promise 16")) {
   Secrets secrets;
   int runs = 0;
   int showed = 0;
@@ -114,7 +116,8 @@ TEST_CASE("canary: no secret is shown if a provider refuses, is down, or sends g
   MESSAGE("failed runs that showed a secret: " << showed << " of " << runs);
 }
 
-TEST_CASE("canary: --show-config shows where each setting comes from, and no secret") {
+TEST_CASE("canary: --show-config shows where each setting comes from, and no secret" *
+          doctest::description("promise 16")) {
   Secrets secrets;
   for (Ask& ask : secrets.asks()) {
     CAPTURE(ask.flow);
@@ -129,7 +132,8 @@ TEST_CASE("canary: --show-config shows where each setting comes from, and no sec
   CHECK(secrets.fed.idp.connections() == 0);
 }
 
-TEST_CASE("canary: only the entry has the token, and no file has the secrets of the request") {
+TEST_CASE("canary: only the entry has the token, and no file has the secrets of the request" *
+          doctest::description("promise 16")) {
   Secrets secrets;
   for (const Ask& ask : secrets.asks()) {
     CAPTURE(ask.flow);
@@ -148,7 +152,8 @@ TEST_CASE("canary: only the entry has the token, and no file has the secrets of 
   }
 }
 
-TEST_CASE("canary: a failure that is remembered holds no secret") {
+TEST_CASE("canary: a failure that is remembered holds no secret" *
+          doctest::description("promise 16")) {
   Secrets secrets;
   secrets.fed.idp.on(kToken, [](Stream& stream, const Received& request) {
     stream.write(reply(400, R"({"error":"invalid_grant","error_description":)" +
@@ -165,7 +170,8 @@ TEST_CASE("canary: a failure that is remembered holds no secret") {
 }
 
 TEST_CASE(
-    "canary: the subject's command has no secret in its arguments, environment or descriptors") {
+    "canary: the subject's command has no secret in its arguments, environment or descriptors" *
+    doctest::description("promise 16")) {
   Secrets secrets;
   const std::string log = secrets.fed.sandbox.at("seen");
   const std::string script = secrets.fed.sandbox.script(
@@ -184,7 +190,7 @@ TEST_CASE(
   CHECK(blackbox::secret_in(seen) == "");
 }
 
-TEST_CASE("SSLKEYLOGFILE and the like have no effect") {
+TEST_CASE("SSLKEYLOGFILE and the like have no effect" * doctest::description("promise 17")) {
   Federation fed;
   const std::string log = fed.sandbox.at("keys");
   CHECK_SUCCESS(fed.run({.variables = {"SSLKEYLOGFILE=" + log, "CURL_HOME=" + fed.sandbox.at(""),

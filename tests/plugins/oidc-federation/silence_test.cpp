@@ -117,7 +117,7 @@ Ask impatient(Ask ask) {
 
 }  // namespace
 
-TEST_CASE("silence: at connect") {
+TEST_CASE("silence: at connect" * doctest::description("promise 1")) {
   const BlackHole hole;
   Federation fed;
   check_ends(blackbox::run(plugin_of({"--flow=token-exchange", "--timeout=1s", "--no-cache",
@@ -130,7 +130,7 @@ TEST_CASE("silence: at connect") {
              "discovery");
 }
 
-TEST_CASE("silence: in the TLS handshake") {
+TEST_CASE("silence: in the TLS handshake" * doctest::description("promise 1")) {
   const StreamServer silent([](Stream& stream) { stream.wait_for_close(); });
   Federation fed;
   const std::string url = "https://127.0.0.1:" + std::to_string(silent.port());
@@ -140,7 +140,8 @@ TEST_CASE("silence: in the TLS handshake") {
              "token endpoint");
 }
 
-TEST_CASE("silence: at discovery, before and in the token reply, with the cache and without") {
+TEST_CASE("silence: at discovery, before and in the token reply, with the cache and without" *
+          doctest::description("promise 1")) {
   struct Case {
     std::string what;
     const char* path;
@@ -163,7 +164,7 @@ TEST_CASE("silence: at discovery, before and in the token reply, with the cache 
   }
 }
 
-TEST_CASE("silence: at each source of a subject token") {
+TEST_CASE("silence: at each source of a subject token" * doctest::description("promise 1")) {
   Federation fed;
   ScriptedServer source(ScriptedServer::Transport::plain);
   for (const char* path :
@@ -189,7 +190,7 @@ TEST_CASE("silence: at each source of a subject token") {
   CHECK(fed.idp.connections() == 0);
 }
 
-TEST_CASE("silence: the Concierge") {
+TEST_CASE("silence: the Concierge" * doctest::description("promise 1")) {
   Federation fed;
   ScriptedServer concierge;
   concierge.on("/apis/login.concierge.pinniped.dev/v1alpha1/tokencredentialrequests", say_nothing);
@@ -228,7 +229,8 @@ TEST_CASE("SIGTERM ends a run that waits for a server, without half an answer") 
   CHECK(outcome.signal == SIGTERM);
 }
 
-TEST_CASE("silence: a name look-up that hangs ends with the call, so a cached token is given") {
+TEST_CASE("silence: a name look-up that hangs ends with the call, so a cached token is given" *
+          doctest::description("promise 1")) {
   Federation fed;
   const SilentDns dns(fed.sandbox);
   const std::string token = token_of(fed.run({}));

@@ -92,7 +92,8 @@ std::vector<Grant> spent_grants(Federation& fed) {
 
 }  // namespace
 
-TEST_CASE("spent: one run sends it once, however the request ends") {
+TEST_CASE("spent: one run sends it once, however the request ends" *
+          doctest::description("promise 31")) {
   int runs = 0;
   int repeated = 0;
   for (const Ending& ending : endings()) {
@@ -117,7 +118,8 @@ TEST_CASE("spent: one run sends it once, however the request ends") {
   MESSAGE("runs that sent what was spent again: " << repeated << " of " << runs);
 }
 
-TEST_CASE("spent: the failure is remembered, and the next run sends the kept token again") {
+TEST_CASE("spent: the failure is remembered, and the next run sends the kept token again" *
+          doctest::description("promise 31")) {
   Federation fed;
   const Ask ask = spent_grants(fed).front().ask;
   fed.idp.answer("", 503, "Retry-After: 600\r\n");
@@ -135,7 +137,8 @@ TEST_CASE("spent: the failure is remembered, and the next run sends the kept tok
   CHECK(fed.idp.last(kToken).field("refresh_token") == sent);
 }
 
-TEST_CASE("spent: processes that wait for the one that sent it do not send it") {
+TEST_CASE("spent: processes that wait for the one that sent it do not send it" *
+          doctest::description("promise 31")) {
   Federation fed;
   Ask ask = spent_grants(fed).front().ask;
   ask.arguments.emplace_back("--timeout=20s");
@@ -147,7 +150,8 @@ TEST_CASE("spent: processes that wait for the one that sent it do not send it") 
   CHECK(fed.idp.calls() == 1);
 }
 
-TEST_CASE("spent: an assertion without a jti may be sent again") {
+TEST_CASE("spent: an assertion without a jti may be sent again" *
+          doctest::description("promise 31")) {
   Federation fed;
   const std::string assertion = blackbox::jwt_for(3600);
   blackbox::remember_secret(assertion);
@@ -168,7 +172,8 @@ TEST_CASE("spent: an assertion without a jti may be sent again") {
   }
 }
 
-TEST_CASE("spent: if the server could not be reached, the request is retried") {
+TEST_CASE("spent: if the server could not be reached, the request is retried" *
+          doctest::description("promise 31")) {
   // Its connections end before TLS is spoken.
   const StreamServer closing([](Stream& stream) { stream.cut(); });
   Federation fed;
@@ -182,7 +187,8 @@ TEST_CASE("spent: if the server could not be reached, the request is retried") {
   CHECK(closing.connections() == 4);
 }
 
-TEST_CASE("spent: a token that has ended when its reply arrives is not requested a second time") {
+TEST_CASE("spent: a token that has ended when its reply arrives is not requested a second time" *
+          doctest::description("promise 31")) {
   Federation fed;
   fed.idp.on(kToken, [](Stream& stream, const Received&) {
     // The token's second begins when the request is sent.

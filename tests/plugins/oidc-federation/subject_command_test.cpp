@@ -100,7 +100,8 @@ TEST_CASE("command: if a signal ends it, the run exits with 1, and the failure i
   CHECK(token_of(fed.run(ask)) == "the-token");
 }
 
-TEST_CASE("command: its output and exit code count also if the client ignores SIGCHLD") {
+TEST_CASE("command: its output and exit code count also if the client ignores SIGCHLD" *
+          doctest::description("promise 23")) {
   for (const bool succeeds : {true, false}) {
     CAPTURE(succeeds);
     Federation fed;

@@ -167,7 +167,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a message of 0xffffffff bytes, or one above 4 MiB, is refused before memory is spent") {
+TEST_CASE("a message of 0xffffffff bytes, or one above 4 MiB, is refused before memory is spent" *
+          doctest::description("promise 21")) {
   for (const std::uint32_t length : {0xffffffffU, 0x80000000U, 0x7fffffffU, 4194305U}) {
     for (const std::string type : {"jwt", "x509"}) {
       CAPTURE(length);
@@ -182,7 +183,8 @@ TEST_CASE("a message of 0xffffffff bytes, or one above 4 MiB, is refused before 
   }
 }
 
-TEST_CASE("a message that is announced and never comes spends no memory") {
+TEST_CASE("a message that is announced and never comes spends no memory" *
+          doctest::description("promise 21")) {
   const Peer peer(grpc::begin() + h2::data(1, h2::message_head(4'000'000) + "x"));
   CHECK_FAILURE(run_small(peer), 3, "timed out while waiting for the answer of the SPIFFE");
 }

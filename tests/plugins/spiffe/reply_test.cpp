@@ -77,7 +77,8 @@ TEST_CASE("reply: an unknown code is a failure, which is reported with its messa
   check_refused(grpc::failure(17, "odder"), 3, "odder");
 }
 
-TEST_CASE("reply: each code that is not retried is reported at once, with its exit code") {
+TEST_CASE("reply: each code that is not retried is reported at once, with its exit code" *
+          doctest::description("promise 23")) {
   struct Case {
     int code, exit_code;
     const char* name;

@@ -21,7 +21,7 @@ std::string jwt_answer(const JwtSvidWire& svid) {
 
 }  // namespace
 
-TEST_CASE("canary: --debug shows the steps, and no secret") {
+TEST_CASE("canary: --debug shows the steps, and no secret" * doctest::description("promise 16")) {
   for (const std::string type : {"jwt", "x509"}) {
     const AgentPeer agent;
     const Outcome outcome = agent.run({.type = type, .is_traced = true});
@@ -33,7 +33,7 @@ TEST_CASE("canary: --debug shows the steps, and no secret") {
   }
 }
 
-TEST_CASE("canary: no secret of a refused answer is shown") {
+TEST_CASE("canary: no secret of a refused answer is shown" * doctest::description("promise 16")) {
   const SvidIssuer issuer;
   const std::string token = issuer.jwt({.spiffe_id = kWorkload, .audiences = {"other"}});
   const X509SvidWire x509 = issuer.x509({.spiffe_id = kWorkload, .common_name = ""});
@@ -81,7 +81,8 @@ TEST_CASE("canary: no secret of a refused answer is shown") {
   }
 }
 
-TEST_CASE("canary: an agent's texts in errors are shortened and escaped") {
+TEST_CASE("canary: an agent's texts in errors are shortened and escaped" *
+          doctest::description("promise 16")) {
   for (const std::string& text : {std::string(5000, 'x'), std::string("a\rb\tc\x1b[2Jd\x01"),
                                   std::string("\xe2\x80\xae\xff\xfe")}) {
     const Peer peer(grpc::failure(grpc::kInvalidArgument, text));
@@ -93,7 +94,8 @@ TEST_CASE("canary: an agent's texts in errors are shortened and escaped") {
   }
 }
 
-TEST_CASE("canary: --show-config connects to no agent, and shows the source of each setting") {
+TEST_CASE("canary: --show-config connects to no agent, and shows the source of each setting" *
+          doctest::description("promise 16")) {
   const AgentPeer agent;
   const Outcome outcome =
       run_at("", {.arguments = {"--show-config"},

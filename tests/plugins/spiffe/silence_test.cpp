@@ -29,7 +29,8 @@ Handler falls_silent_after(std::string bytes) { return grpc::says(std::move(byte
 
 }  // namespace
 
-TEST_CASE("silence: an agent that accepts, reads and never answers") {
+TEST_CASE("silence: an agent that accepts, reads and never answers" *
+          doctest::description("promise 1")) {
   for (const std::string type : {"jwt", "x509"}) {
     Ask ask = kImpatient;
     ask.type = type;
@@ -39,7 +40,8 @@ TEST_CASE("silence: an agent that accepts, reads and never answers") {
   }
 }
 
-TEST_CASE("silence: the error is reported early enough to name the socket") {
+TEST_CASE("silence: the error is reported early enough to name the socket" *
+          doctest::description("promise 1")) {
   const Peer peer([](Connection& connection) { connection.wait_for_close(); });
   // The run's own timer knows only the stage; on a busy machine it may end the run first.
   CHECK(blackbox::wait_until([&] {
@@ -48,13 +50,14 @@ TEST_CASE("silence: the error is reported early enough to name the socket") {
   }));
 }
 
-TEST_CASE("silence: an agent that accepts and reads nothing") {
+TEST_CASE("silence: an agent that accepts and reads nothing" * doctest::description("promise 1")) {
   const Peer peer([](Connection& connection) { connection.wait_unread(); });
   check_told(peer.run(kImpatient), "answer");
 }
 
 TEST_CASE(
-    "silence: an agent reads nothing, or late, of a request that is larger than socket buffers") {
+    "silence: an agent reads nothing, or late, of a request that is larger than socket buffers" *
+    doctest::description("promise 1")) {
   const std::string wide_windows = h2::settings({{4, 1U << 24U}}) + h2::window_update(0, 1U << 24U);
   Ask ask = kImpatient;
   for (int i = 0; i < 15; ++i) {
@@ -86,7 +89,8 @@ TEST_CASE(
   CHECK(late.last().call.body.size() > 1'800'000);
 }
 
-TEST_CASE("silence: in the middle of an answer, at several points") {
+TEST_CASE("silence: in the middle of an answer, at several points" *
+          doctest::description("promise 1")) {
   const std::string whole = good_answer();
   const std::string start = grpc::greeting();
   for (const std::string& part :
@@ -102,7 +106,8 @@ TEST_CASE("silence: in the middle of an answer, at several points") {
   check_told(x509.run(ask), "answer");
 }
 
-TEST_CASE("silence: an answer that arrives slowly does not extend the timeout") {
+TEST_CASE("silence: an answer that arrives slowly does not extend the timeout" *
+          doctest::description("promise 1")) {
   const Peer peer([](Connection& connection) {
     if (!connection.read_call() || !connection.write(grpc::begin())) return;
     while (connection.write(h2::data(1, "")) && poll(nullptr, 0, 20) == 0) continue;
@@ -110,7 +115,7 @@ TEST_CASE("silence: an answer that arrives slowly does not extend the timeout") 
   check_told(peer.run(kImpatient), "answer");
 }
 
-TEST_CASE("silence: a socket whose queue is full") {
+TEST_CASE("silence: a socket whose queue is full" * doctest::description("promise 1")) {
   const blackbox::Sandbox sandbox;
   const std::string path = sandbox.at("agent.sock");
   const int listener = listen_at(path);
@@ -133,7 +138,8 @@ TEST_CASE("silence: a socket whose queue is full") {
   close(listener);
 }
 
-TEST_CASE("silence: the run has no child process and one thread, and SIGTERM ends it") {
+TEST_CASE("silence: the run has no child process and one thread, and SIGTERM ends it" *
+          doctest::description("promise 1")) {
   const Peer peer([](Connection& connection) { connection.wait_for_close(); });
   blackbox::Child child(command_at(peer.server.uri(), {.timeout = milliseconds(8000)}));
   REQUIRE(blackbox::wait_until([&] { return peer.server.connections() == 1; }));
@@ -148,7 +154,8 @@ TEST_CASE("silence: the run has no child process and one thread, and SIGTERM end
   CHECK(outcome.signal == SIGTERM);
 }
 
-TEST_CASE("silence: the default timeout is below the ten seconds of the consumers") {
+TEST_CASE("silence: the default timeout is below the ten seconds of the consumers" *
+          doctest::description("promise 1")) {
   const Peer peer([](Connection& connection) { connection.wait_for_close(); });
   blackbox::Command command = command_at(peer.server.uri(), {});
   std::erase_if(command.arguments,

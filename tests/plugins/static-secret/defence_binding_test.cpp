@@ -23,7 +23,8 @@ std::string with_authority(const std::string& ca) {
 
 }  // namespace
 
-TEST_CASE("defence 6: only the format's own key is read, never another key of the Secret") {
+TEST_CASE("defence 6: only the format's own key is read, never another key of the Secret" *
+          doctest::description("promise 6")) {
   const std::string token = new_opaque_token();
   Plugin plugin;
   plugin.hub.add({.name = "spoke-1", .data = {{"value", token}, {"password", token}}});
@@ -36,14 +37,16 @@ TEST_CASE("defence 6: only the format's own key is read, never another key of th
   }
 }
 
-TEST_CASE("defence 7: a named Secret is read by one GET, and no list is requested") {
+TEST_CASE("defence 7: a named Secret is read by one GET, and no list is requested" *
+          doctest::description("promise 6")) {
   Plugin plugin;
   plugin.hub.add({.name = "spoke-1", .data = {{"token", new_token()}}});
   CHECK_SUCCESS(plugin.run({.arguments = {"--convention=secretreader"}}));
   CHECK(plugin.hub.requests() == Texts{"GET /api/v1/namespaces/clusters/secrets/spoke-1"});
 }
 
-TEST_CASE("defence 7: if two Secrets have one cluster's labels, none of them is used") {
+TEST_CASE("defence 7: if two Secrets have one cluster's labels, none of them is used" *
+          doctest::description("promise 6")) {
   const std::map<std::string, std::string> labels = {{"x-k8s.io/cluster-profile", "spoke-1"},
                                                      {"x-k8s.io/cluster-inventory-consumer", "me"}};
   Plugin plugin;
@@ -57,7 +60,8 @@ TEST_CASE("defence 7: if two Secrets have one cluster's labels, none of them is 
   CHECK_REFUSAL(outcome, 1, "'clusters/one' and Secret 'clusters/two'");
 }
 
-TEST_CASE("defence 7: a bound credential is not sent through a ClusterProfile's proxy") {
+TEST_CASE("defence 7: a bound credential is not sent through a ClusterProfile's proxy" *
+          doctest::description("promise 6")) {
   Plugin plugin;
   plugin.hub.add(
       {.name = "spoke-1", .data = {{"kubeconfig", stored_kubeconfig("token: " + new_token())}}});
@@ -72,7 +76,8 @@ TEST_CASE("defence 7: a bound credential is not sent through a ClusterProfile's 
   CHECK_SUCCESS(plugin.run({.arguments = allowed, .more_of_cluster = proxy}));
 }
 
-TEST_CASE("defence 7: the CA of the ClusterProfile must be the stored one") {
+TEST_CASE("defence 7: the CA of the ClusterProfile must be the stored one" *
+          doctest::description("promise 6")) {
   const std::string ca = make_pair({.usage = "", .is_ca = true}).certificate;
   const std::string other = make_pair({.usage = "", .is_ca = true}).certificate;
   Plugin plugin;
@@ -95,7 +100,8 @@ TEST_CASE("defence 7: the CA of the ClusterProfile must be the stored one") {
   }
 }
 
-TEST_CASE("defence 7: the CA stored beside a token binds with the annotation's server") {
+TEST_CASE("defence 7: the CA stored beside a token binds with the annotation's server" *
+          doctest::description("promise 6")) {
   const std::string ca = make_pair({.usage = "", .is_ca = true}).certificate;
   const std::string other = make_pair({.usage = "", .is_ca = true}).certificate;
   for (const std::string key : {"ca.crt", "caBundle"}) {
@@ -115,7 +121,8 @@ TEST_CASE("defence 7: the CA stored beside a token binds with the annotation's s
   }
 }
 
-TEST_CASE("defence 7: Fleet's apiServerCA applies without its apiServerURL too") {
+TEST_CASE("defence 7: Fleet's apiServerCA applies without its apiServerURL too" *
+          doctest::description("promise 6")) {
   const std::string ca = make_pair({.usage = "", .is_ca = true}).certificate;
   Plugin plugin;
   plugin.hub.add(
@@ -126,7 +133,8 @@ TEST_CASE("defence 7: Fleet's apiServerCA applies without its apiServerURL too")
   CHECK_REFUSAL(plugin.run({.arguments = arguments}), 1, "the Secret's apiServerCA");
 }
 
-TEST_CASE("defence 8: an invalid name or key never becomes part of a URL or path") {
+TEST_CASE("defence 8: an invalid name or key never becomes part of a URL or path" *
+          doctest::description("promise 6")) {
   struct Case {
     std::string config;
     int exit_code;
@@ -163,7 +171,8 @@ TEST_CASE("defence 8: an invalid name or key never becomes part of a URL or path
   }
 }
 
-TEST_CASE("defence 8: a name with an unexpanded template is reported as such") {
+TEST_CASE("defence 8: a name with an unexpanded template is reported as such" *
+          doctest::description("promise 6")) {
   const Plugin plugin;
   for (const std::string config :
        {R"({"name":"{{name}}","key":"token"})", R"({"name":"a","key":"{{ .key }}"})",
@@ -173,7 +182,8 @@ TEST_CASE("defence 8: a name with an unexpanded template is reported as such") {
   }
 }
 
-TEST_CASE("defence 8: the plugin's own namespace is checked too") {
+TEST_CASE("defence 8: the plugin's own namespace is checked too" *
+          doctest::description("promise 6")) {
   Plugin plugin("a/../../../api/v1/nodes");
   CHECK_FAILURE(plugin.run({.arguments = {"--convention=secretreader"}}), 2, "this side");
   const Outcome outcome =
@@ -182,14 +192,16 @@ TEST_CASE("defence 8: the plugin's own namespace is checked too") {
   CHECK_REFUSAL(outcome, 2, "namespace");
 }
 
-TEST_CASE("defence 9: the certificate and key of a CA are never given") {
+TEST_CASE("defence 9: the certificate and key of a CA are never given" *
+          doctest::description("promise 6")) {
   Plugin plugin;
   plugin.hub.add(tls_secret(make_pair({.usage = "", .is_ca = true})));
   CHECK_REFUSAL(plugin.run({.arguments = {"--secret-name=spoke-1", "--format=certificate"}}), 1,
                 "is a CA certificate");
 }
 
-TEST_CASE("defence 9: a certificate that is not for clients is never given") {
+TEST_CASE("defence 9: a certificate that is not for clients is never given" *
+          doctest::description("promise 6")) {
   for (const std::string usage : {"serverAuth", "codeSigning", "OCSPSigning"}) {
     CAPTURE(usage);
     Plugin plugin;
@@ -205,7 +217,8 @@ TEST_CASE("defence 9: a certificate that is not for clients is never given") {
   }
 }
 
-TEST_CASE("defence 9: the same holds for a stored kubeconfig and for Argo CD's config") {
+TEST_CASE("defence 9: the same holds for a stored kubeconfig and for Argo CD's config" *
+          doctest::description("promise 6")) {
   const Pair authority = make_pair({.usage = "", .is_ca = true});
   const std::string user = "client-certificate-data: " + base64(authority.certificate) +
                            ", client-key-data: " + base64(authority.key);

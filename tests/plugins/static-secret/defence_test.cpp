@@ -49,7 +49,8 @@ std::string hub_token(const std::string& key_id_header = "",
 
 }  // namespace
 
-TEST_CASE("defence 1: another namespace, from a config or a template, is refused unless allowed") {
+TEST_CASE("defence 1: another namespace, from a config or a template, is refused unless allowed" *
+          doctest::description("promise 6")) {
   struct Case {
     Texts arguments;
     std::string config;
@@ -83,7 +84,8 @@ TEST_CASE("defence 1: another namespace, from a config or a template, is refused
   }
 }
 
-TEST_CASE("defence 1: a namespace that the mapping names is allowed") {
+TEST_CASE("defence 1: a namespace that the mapping names is allowed" *
+          doctest::description("promise 6")) {
   Plugin plugin;
   const std::string token = new_token();
   plugin.hub.add(token_secret(token, "vault"));
@@ -97,7 +99,8 @@ TEST_CASE("defence 1: a namespace that the mapping names is allowed") {
                              .config = config})) == token);
 }
 
-TEST_CASE("defence 2: the Secret must match --require-label and --selector") {
+TEST_CASE("defence 2: the Secret must match --require-label and --selector" *
+          doctest::description("promise 6")) {
   Plugin plugin;
   const std::string token = new_token();
   HubSecret secret = token_secret(token);
@@ -119,7 +122,8 @@ TEST_CASE("defence 2: the Secret must match --require-label and --selector") {
   }
 }
 
-TEST_CASE("defence 3: a credential that is stored for one server goes to no other server") {
+TEST_CASE("defence 3: a credential that is stored for one server goes to no other server" *
+          doctest::description("promise 6")) {
   struct Case {
     std::string stored, asked;
     bool is_given;
@@ -146,7 +150,8 @@ TEST_CASE("defence 3: a credential that is stored for one server goes to no othe
   }
 }
 
-TEST_CASE("defence 3: Argo CD's server, Fleet's apiServerURL and an annotation bind as well") {
+TEST_CASE("defence 3: Argo CD's server, Fleet's apiServerURL and an annotation bind as well" *
+          doctest::description("promise 6")) {
   const std::string token = new_token();
   const HubSecret argocd{.name = "spoke-1",
                          .data = {{"name", "spoke-1"},
@@ -179,7 +184,8 @@ TEST_CASE("defence 3: Argo CD's server, Fleet's apiServerURL and an annotation b
   CHECK_REFUSAL(plugin.run({.arguments = by_annotation}), 1, "has no annotation");
 }
 
-TEST_CASE("defence 3: --allow-server-mismatch allows a proxy in front of the cluster") {
+TEST_CASE("defence 3: --allow-server-mismatch allows a proxy in front of the cluster" *
+          doctest::description("promise 6")) {
   Plugin plugin;
   const std::string token = new_token();
   const std::string ca = make_pair({.usage = "", .is_ca = true}).certificate;
@@ -200,13 +206,15 @@ TEST_CASE("defence 3: --allow-server-mismatch allows a proxy in front of the clu
                 1, "proxy-url");
 }
 
-TEST_CASE("defence 3: a bound credential is refused if the client names no server") {
+TEST_CASE("defence 3: a bound credential is refused if the client names no server" *
+          doctest::description("promise 6")) {
   Plugin plugin;
   plugin.hub.add(kubeconfig_secret(stored_kubeconfig("token: " + new_token())));
   CHECK_REFUSAL(plugin.run_blind(kStored), 2, "provideClusterInfo: true");
 }
 
-TEST_CASE("defence 4: no token is given if the server's certificate is not verified") {
+TEST_CASE("defence 4: no token is given if the server's certificate is not verified" *
+          doctest::description("promise 6")) {
   const std::string insecure = R"(,"insecure-skip-tls-verify":true)";
   Plugin plugin;
   const std::string token = new_token();
@@ -221,7 +229,8 @@ TEST_CASE("defence 4: no token is given if the server's certificate is not verif
                 1, "is not https");
 }
 
-TEST_CASE("defence 4: a stored object that turns verification off is refused") {
+TEST_CASE("defence 4: a stored object that turns verification off is refused" *
+          doctest::description("promise 6")) {
   Plugin plugin;
   const std::string token = new_token();
   plugin.hub.add(kubeconfig_secret(stored_kubeconfig(
@@ -230,7 +239,8 @@ TEST_CASE("defence 4: a stored object that turns verification off is refused") {
   CHECK(token_of(plugin.run({.arguments = with(kStored, "--allow-insecure")})) == token);
 }
 
-TEST_CASE("defence 5: a token of the hub itself is given only for the hub") {
+TEST_CASE("defence 5: a token of the hub itself is given only for the hub" *
+          doctest::description("promise 6")) {
   Plugin plugin;
   plugin.hub.add(token_secret(hub_token()));
   const Texts arguments = {"--convention=secretreader"};
@@ -240,13 +250,15 @@ TEST_CASE("defence 5: a token of the hub itself is given only for the hub") {
   CHECK_REFUSAL(plugin.run_blind({"--secret-name=spoke-1"}), 1, "provideClusterInfo: true");
 }
 
-TEST_CASE("defence 5: a token with another key ID than the hub's is given for other clusters") {
+TEST_CASE("defence 5: a token with another key ID than the hub's is given for other clusters" *
+          doctest::description("promise 6")) {
   Plugin plugin;
   plugin.hub.add(token_secret(hub_token(R"({"alg":"RS256","kid":"k2"})")));
   CHECK_SUCCESS(plugin.run({.arguments = {"--convention=secretreader"}}));
 }
 
-TEST_CASE("defence 5: one audience in common with the hub's token is enough to refuse it") {
+TEST_CASE("defence 5: one audience in common with the hub's token is enough to refuse it" *
+          doctest::description("promise 6")) {
   struct Case {
     std::string audience;
     bool is_given;
@@ -267,7 +279,8 @@ TEST_CASE("defence 5: one audience in common with the hub's token is enough to r
   }
 }
 
-TEST_CASE("defence 5: hub tokens in a stored kubeconfig or in Argo CD's config are refused too") {
+TEST_CASE("defence 5: hub tokens in a stored kubeconfig or in Argo CD's config are refused too" *
+          doctest::description("promise 6")) {
   const std::string token = hub_token();
   Plugin plugin;
   plugin.hub.add(kubeconfig_secret(stored_kubeconfig("token: " + token)));
@@ -280,7 +293,8 @@ TEST_CASE("defence 5: hub tokens in a stored kubeconfig or in Argo CD's config a
   CHECK_REFUSAL(plugin.run({.arguments = {"--convention=argocd"}}), 1, "one of the hub's own");
 }
 
-TEST_CASE("defence 5: hub tokens in files are refused too, with any identity at the hub") {
+TEST_CASE("defence 5: hub tokens in files are refused too, with any identity at the hub" *
+          doctest::description("promise 6")) {
   Plugin plugin;
   const std::string token = hub_token();
   const std::string file = plugin.sandbox.write("mounted/token", token, 0600);
@@ -304,13 +318,15 @@ TEST_CASE("defence 5: hub tokens in files are refused too, with any identity at 
                 "cannot read '/nowhere': No such file or directory");
 }
 
-TEST_CASE("defence 5: the plugin's own token for the hub is refused") {
+TEST_CASE("defence 5: the plugin's own token for the hub is refused" *
+          doctest::description("promise 6")) {
   Plugin plugin;
   plugin.hub.add(token_secret(plugin.hub.token()));
   CHECK_REFUSAL(plugin.run({.arguments = {"--convention=secretreader"}}), 1, "--allow-hub-token");
 }
 
-TEST_CASE("defence 5: a service account's token Secret is read by its own convention only") {
+TEST_CASE("defence 5: a service account's token Secret is read by its own convention only" *
+          doctest::description("promise 6")) {
   Plugin plugin;
   const std::string token = new_opaque_token();
   HubSecret secret = token_secret(token);

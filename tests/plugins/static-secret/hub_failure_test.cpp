@@ -117,7 +117,8 @@ TEST_CASE("hub: a Retry-After beyond the remaining time ends the run at once") {
   CHECK(plugin.hub.requests().size() == 1);
 }
 
-TEST_CASE("hub: a redirect is not followed, so the identity's token stays with the hub") {
+TEST_CASE("hub: a redirect is not followed, so the identity's token stays with the hub" *
+          doctest::description("promises 5, 14")) {
   const LoopbackServer thief([](const HttpRequest&) { return HttpResponse{}; });
   for (const int status : {301, 302, 303, 307, 308}) {
     CAPTURE(status);

@@ -70,7 +70,8 @@ struct Rig {
 
 }  // namespace
 
-TEST_CASE("defence 5: which tokens are the hub's, by the plugin's own identity there") {
+TEST_CASE("defence 5: which tokens are the hub's, by the plugin's own identity there" *
+          doctest::description("promise 6")) {
   using enum Answer;
   const std::map<std::string, std::string> tokens = {{"bound", bound("hub")},
                                                      {"bound, another key", bound("spoke")},
@@ -123,7 +124,8 @@ TEST_CASE("defence 5: which tokens are the hub's, by the plugin's own identity t
   }
 }
 
-TEST_CASE("defence 5: the token of the Pod is compared too, whatever the identity at the hub is") {
+TEST_CASE("defence 5: the token of the Pod is compared too, whatever the identity at the hub is" *
+          doctest::description("promise 6")) {
   if (!can_be_pod()) {
     MESSAGE("skipped: only root mounts a service account's files");
     return;
@@ -140,7 +142,8 @@ TEST_CASE("defence 5: the token of the Pod is compared too, whatever the identit
   CHECK_SUCCESS(rig.run(arguments));
 }
 
-TEST_CASE("defence 5: a file of a Pod that has no token of its own may hold the hub's") {
+TEST_CASE("defence 5: a file of a Pod that has no token of its own may hold the hub's" *
+          doctest::description("promise 6")) {
   if (!can_be_pod()) {
     MESSAGE("skipped: only root mounts a service account's files");
     return;

@@ -39,7 +39,8 @@ const std::vector<Known>& controllers_options() {
 
 TEST_SUITE_BEGIN("token_file");
 
-TEST_CASE("boundary: after it, every option that is not marked for profiles is refused by name") {
+TEST_CASE("boundary: after it, every option that is not marked for profiles is refused by name" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   for (const Known& known : controllers_options()) {
     CAPTURE(known.option);
@@ -65,13 +66,15 @@ TEST_CASE("boundary: after it, every option that is not marked for profiles is r
   CHECK_FAILURE(file.run({"--from-profile", "word"}), 2, "argument 3 is no option");
 }
 
-TEST_CASE("boundary: an option before it applies, even if the same option is refused after it") {
+TEST_CASE("boundary: an option before it applies, even if the same option is refused after it" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   CHECK_SUCCESS(file.run({"--timeout=5s", "--cluster=c1", "--from-profile"}));
   CHECK_REFUSAL(file.run({"--timeout=5s", "--from-profile", "--timeout=5s"}), 2, "--timeout");
 }
 
-TEST_CASE("boundary: a profile's option may be repeated with an equal value only") {
+TEST_CASE("boundary: a profile's option may be repeated with an equal value only" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   CHECK_SUCCESS(file.run({"--from-profile", "--audience=server", "--audience=server"}));
   CHECK_SUCCESS(file.run(
@@ -82,7 +85,8 @@ TEST_CASE("boundary: a profile's option may be repeated with an equal value only
   }
 }
 
-TEST_CASE("boundary: an option before it cannot be changed after it") {
+TEST_CASE("boundary: an option before it cannot be changed after it" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   CHECK_SUCCESS(file.run({"--audience=server", "--from-profile", "--audience=server"}));
   CHECK_SUCCESS(
@@ -93,7 +97,8 @@ TEST_CASE("boundary: an option before it cannot be changed after it") {
                 "--audience");
 }
 
-TEST_CASE("boundary: it may be given once, in either spelling") {
+TEST_CASE("boundary: it may be given once, in either spelling" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   for (const std::string first : {"--from-profile", "-from-profile"}) {
     CHECK_FAILURE(file.run({first, "--debug"}), 2,
@@ -110,7 +115,8 @@ TEST_CASE("boundary: it may be given once, in either spelling") {
   }
 }
 
-TEST_CASE("boundary: it affects neither cluster information nor a --version before it") {
+TEST_CASE("boundary: it affects neither cluster information nor a --version before it" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   CHECK_SUCCESS(file.run_for(kServer, {"--allow-server=https://10.1.2.3:6443", "--from-profile"}));
   CHECK(file.run({"--version", "--from-profile", "--audience=x"}).exit_code == 0);

@@ -16,7 +16,8 @@ std::string proxy(const std::string& url) { return ",\"proxy-url\":" + json_stri
 
 TEST_SUITE_BEGIN("token_file");
 
-TEST_CASE("--allow-server refuses every proxy-url that no --allow-proxy matches") {
+TEST_CASE("--allow-server refuses every proxy-url that no --allow-proxy matches" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   struct Case {
     std::string pattern;
@@ -90,14 +91,15 @@ TEST_CASE("without --allow-server a proxy-url is not checked") {
   CHECK_SUCCESS(file.run_for(kServer, {kAllowed}, proxy("")));
 }
 
-TEST_CASE("--allow-proxy has no environment form") {
+TEST_CASE("--allow-proxy has no environment form" * doctest::description("promise 6")) {
   const TokenFile file;
   CHECK_REFUSAL(file.run_for(kServer, {kAllowed}, proxy("http://proxy.example.com"),
                              {"EXECCRED_ALLOW_PROXY=http://proxy.example.com"}),
                 1, "spec.cluster.proxy-url");
 }
 
-TEST_CASE("--allow-proxy: a malformed pattern is a usage error") {
+TEST_CASE("--allow-proxy: a malformed pattern is a usage error" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   for (const std::string pattern :
        {"proxy.example.com", "socks4://proxy.example.com", "socks5h://proxy.example.com",

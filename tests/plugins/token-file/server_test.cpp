@@ -19,7 +19,8 @@ std::string allow(const std::string& pattern) { return "--allow-server=" + patte
 
 TEST_SUITE_BEGIN("token_file");
 
-TEST_CASE("--allow-server: a server that matches gets the credential") {
+TEST_CASE("--allow-server: a server that matches gets the credential" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   const std::vector<Pair> pairs = {
       {"https://good.example.com", "https://good.example.com"},
@@ -55,7 +56,8 @@ TEST_CASE("--allow-server: a server that matches gets the credential") {
   }
 }
 
-TEST_CASE("--allow-server: a server that does not match is refused, and the error names patterns") {
+TEST_CASE("--allow-server: a server that does not match is refused, and the error names patterns" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   const std::vector<Pair> pairs = {
       {"https://good.example.com", "https://evil.example.com"},
@@ -101,7 +103,8 @@ TEST_CASE("--allow-server: a server that does not match is refused, and the erro
   }
 }
 
-TEST_CASE("--allow-server: one of several patterns is enough, from flags or the environment") {
+TEST_CASE("--allow-server: one of several patterns is enough, from flags or the environment" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   const std::string variable = "EXECCRED_ALLOW_SERVER=https://a.example.com,https://b.example.com";
   for (const std::string server : {"https://a.example.com", "https://b.example.com"}) {
@@ -117,7 +120,8 @@ TEST_CASE("--allow-server: one of several patterns is enough, from flags or the 
   CHECK_SUCCESS(file.run_for("https://c.example.com", {}, "", {"EXECCRED_ALLOW_SERVER="}));
 }
 
-TEST_CASE("--allow-server: a malformed pattern is a usage error that names it") {
+TEST_CASE("--allow-server: a malformed pattern is a usage error that names it" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   for (const std::string pattern : {"good.example.com",
                                     "http://good.example.com",

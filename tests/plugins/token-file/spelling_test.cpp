@@ -8,7 +8,8 @@ using namespace blackbox;
 
 TEST_SUITE_BEGIN("token_file");
 
-TEST_CASE("--allow-server: no spelling that another program reads differently matches") {
+TEST_CASE("--allow-server: no spelling that another program reads differently matches" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   const std::vector<std::string> servers = {
       // user info and what ends an authority
@@ -91,7 +92,8 @@ TEST_CASE("--allow-server: no spelling that another program reads differently ma
   }
 }
 
-TEST_CASE("--allow-server: numeric and IPv6 spellings of an allowed address do not match") {
+TEST_CASE("--allow-server: numeric and IPv6 spellings of an allowed address do not match" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   for (const std::string server : {"https://0x0a.1.2.3",
                                    "https://0xa010203",
@@ -128,7 +130,8 @@ TEST_CASE("--allow-server: numeric and IPv6 spellings of an allowed address do n
   }
 }
 
-TEST_CASE("--allow-server: no spelling of a path leaves the allowed path") {
+TEST_CASE("--allow-server: no spelling of a path leaves the allowed path" *
+          doctest::description("promise 6")) {
   const TokenFile file;
   for (const std::string path : {"/k8s/../evil",     "/k8s/./../evil",   "/k8s/%2e%2e/evil",
                                  "/k8s/%2E%2e/evil", "/k8s/..%2fevil",   "/k8s/..%5cevil",
@@ -144,7 +147,8 @@ TEST_CASE("--allow-server: no spelling of a path leaves the allowed path") {
   }
 }
 
-TEST_CASE("--allow-server: a control character in the server is a configuration error") {
+TEST_CASE("--allow-server: a control character in the server is a configuration error" *
+          doctest::description("promises 6, 20")) {
   const TokenFile file;
   for (const char c : {'\0', '\t', '\n', '\r', '\x1b', '\x7f'}) {
     std::string server = "https://good.example.com";

@@ -132,7 +132,8 @@ TEST_CASE("templates: {server.host} chooses a token, and binds it to no connecti
   }
 }
 
-TEST_CASE("templates: a name of another type, or with control characters, is an error") {
+TEST_CASE("templates: a name of another type, or with control characters, is an error" *
+          doctest::description("promise 20")) {
   const TokenFolder folder;
   for (const std::string value : {"5", "true", "[\"c1\"]", "{}", "\"c1\\n\"", "\"c1\\u0000\""}) {
     CAPTURE(value);
