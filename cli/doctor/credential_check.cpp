@@ -162,6 +162,7 @@ class Check {
     // Only the two times are needed here. The checks below report an expired certificate.
     static_cast<void>(check_validity(leaf, rules_.now, times));
     CertificateFacts certificate{.subject = text_of_name(X509_get_subject_name(&leaf)),
+                                 .user = certified_user(leaf),
                                  .issuer = text_of_name(X509_get_issuer_name(&leaf)),
                                  .not_before = times.not_before,
                                  .not_after = times.not_after};

@@ -7,6 +7,7 @@
 #include <execcred/exec/exec_credential.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/json/json.hpp>
+#include <execcred/x509/certificate.hpp>
 
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@ namespace execcred::doctor {
 
 struct CertificateFacts {
   std::string subject = {};
+  CertifiedUser user = {};
   std::string issuer = {};                // RFC 4514
   std::vector<std::string> issuers = {};  // DER, of each certificate of the chain
   TimePoint not_before = {};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <execcred/base/result.hpp>
+#include <execcred/x509/certificate.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -22,14 +23,6 @@ struct SvidChoice {
 struct SvidCandidate {
   std::string spiffe_id = {};
   std::string hint = {};
-};
-
-// What an API server reads from a client certificate: the common name, and the organizations.
-struct CertifiedUser {
-  std::string name = {};
-  std::vector<std::string> groups = {};  // sorted, each once
-
-  bool operator==(const CertifiedUser&) const = default;
 };
 
 // The user of the candidate at this index; none if its certificate cannot be read.

@@ -54,32 +54,12 @@ Result<std::vector<Certificate>> read_certificates(std::string_view der, std::si
   return found;
 }
 
-// The common name of the subject; the last one of several, which the API server uses too.
-std::string common_name(const X509& leaf) {
-  const X509_NAME* subject = X509_get_subject_name(&leaf);
-  int last = -1;
-  for (int at = -1; (at = X509_NAME_get_index_by_NID(subject, NID_commonName, at)) >= 0;) last = at;
-  if (last < 0) return {};
-  return utf8_of(*X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, last)));
-}
-
-CertifiedUser user_of(const X509& leaf) {
-  CertifiedUser user{.name = common_name(leaf)};
-  const X509_NAME* subject = X509_get_subject_name(&leaf);
-  for (int at = -1; (at = X509_NAME_get_index_by_NID(subject, NID_organizationName, at)) >= 0;) {
-    user.groups.push_back(utf8_of(*X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at))));
-  }
-  std::sort(user.groups.begin(), user.groups.end());
-  user.groups.erase(std::unique(user.groups.begin(), user.groups.end()), user.groups.end());
-  return user;
-}
-
 std::optional<CertifiedUser> user_of(const X509SvidMessage& message) {
   if (!start_openssl()) return std::nullopt;
   std::string_view der = message.certificates;
   const std::optional<Certificate> leaf = take_certificate(der);
   if (!leaf) return std::nullopt;
-  return user_of(*leaf->x509);
+  return certified_user(*leaf->x509);
 }
 
 Result<std::string> find_uri(const X509& leaf) {
@@ -169,7 +149,7 @@ Result<X509Svid> check(const X509SvidMessage& message, TimePoint now) {
   svid.pair.chain = write_pem(chain);
   append_pem("PRIVATE KEY", message.private_key.reveal(), svid.pair.private_key);
   svid.spiffe_id = message.spiffe_id;
-  svid.common_name = common_name(leaf);
+  svid.common_name = certified_user(leaf).name;
   return svid;
 }
 

@@ -13,6 +13,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace execcred {
 
@@ -21,6 +22,14 @@ struct ClientCertificate {
   SecretString private_key = {};  // PEM, in the form in which it came (PKCS#8, SEC 1 or PKCS#1)
   TimePoint not_before = {};      // of the leaf
   TimePoint not_after = {};       // of the leaf, at most the year 2262
+};
+
+// What an API server reads from a client certificate: the common name, and the organizations.
+struct CertifiedUser {
+  std::string name = {};
+  std::vector<std::string> groups = {};  // sorted, each once
+
+  bool operator==(const CertifiedUser&) const = default;
 };
 
 // Each input may be PEM, base64 of PEM, or DER (one certificate, one key), of at most 1 MiB. Text

@@ -118,6 +118,22 @@ std::string subject_of(const X509& certificate) {
                             : std::string_view());
 }
 
+CertifiedUser certified_user(const X509& certificate) {
+  CertifiedUser user;
+  const X509_NAME* const subject = X509_get_subject_name(&certificate);
+  for (int i = 0; i < X509_NAME_entry_count(subject); ++i) {
+    const X509_NAME_ENTRY* const entry = X509_NAME_get_entry(subject, i);
+    const int nid = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
+    if (nid == NID_commonName) user.name = utf8_of(*X509_NAME_ENTRY_get_data(entry));
+    if (nid == NID_organizationName) {
+      user.groups.push_back(utf8_of(*X509_NAME_ENTRY_get_data(entry)));
+    }
+  }
+  std::sort(user.groups.begin(), user.groups.end());
+  user.groups.erase(std::unique(user.groups.begin(), user.groups.end()), user.groups.end());
+  return user;
+}
+
 std::string text_of_name(const X509_NAME* name) {
   const BioOwner memory(BIO_new(BIO_s_mem()));
   if (memory == nullptr || name == nullptr) return {};

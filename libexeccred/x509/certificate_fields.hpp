@@ -36,6 +36,10 @@ std::string write_pem(const std::vector<Certificate>& certificates);
 // The subject in the form of RFC 4514, in quotes.
 std::string subject_of(const X509& certificate);
 
+// The user of a client certificate. Of several common names, the last one counts, as in API
+// servers.
+CertifiedUser certified_user(const X509& certificate);
+
 // The name in the form of RFC 4514. Special characters and those outside ASCII are escaped. Empty
 // for nullptr.
 std::string text_of_name(const X509_NAME* name);
