@@ -43,11 +43,13 @@ const Option* DeclaredOptions::find_variable(std::string_view name) const {
 }
 
 Status DeclaredOptions::read(const std::vector<std::string>& arguments,
-                             const Environment& environment, Settings& settings) {
+                             const Environment& environment, Settings& settings,
+                             const json::Value& config) {
   TRY(settings.read_arguments(arguments));
   TRY(settings.read_environment(environment));
   TRY(settings.store());
   if (provider_) TRY(provider_->change_options(set_, settings));
+  TRY(settings.read_config(config));
   TRY(settings.read_variables(environment));
   return settings.store();
 }
@@ -86,6 +88,11 @@ Status DeclaredOptions::read_appended(const Settings& settings,
   TRY(with_arguments.read_arguments(arguments));
   TRY(with_arguments.check_profile_arguments());
   return check_profile(std::move(with_arguments), server);
+}
+
+Result<std::string> DeclaredOptions::principal(const Settings& settings,
+                                               const Environment& environment) const {
+  return provider_ ? provider_->principal(settings, environment) : std::string();
 }
 
 Status DeclaredOptions::check(const Settings& settings) const {

@@ -33,6 +33,8 @@ class DeclaredOptions {
   bool is_complete() const { return provider_ != nullptr; }
   // The plugin; nullptr if no plugin with this name is known.
   const Provider* provider() const { return provider_.get(); }
+  // Provider::principal(). read() must have stored `settings` in this object.
+  Result<std::string> principal(const Settings& settings, const Environment& environment) const;
   // The option to which an environment variable of this name belongs, even if the plugin does not
   // read that option from the environment; nullptr if there is none.
   const Option* find_variable(std::string_view name) const;
@@ -40,10 +42,11 @@ class DeclaredOptions {
   std::string page() const {
     return is_complete() ? "docs/" + program_ + ".md" : "docs/options.md";
   }
-  // Reads the arguments and variables into `settings` as the plugin would, and in its order.
-  // `settings` must have been made from set(). Fails (configuration) as Settings does.
+  // Reads the arguments, variables and the spec.cluster.config into `settings` as the plugin would,
+  // and in its order. `settings` must have been made from set(). Fails (configuration) as Settings
+  // does.
   Status read(const std::vector<std::string>& arguments, const Environment& environment,
-              Settings& settings);
+              Settings& settings, const json::Value& config = {});
   // Check the values that a ClusterProfile passes to the plugin: spec.cluster.config, one field of
   // it, or appended arguments. `settings` has the controller's values, which read() must have
   // stored. `server` is the cluster's server. Fail (configuration) with the plugin's error.

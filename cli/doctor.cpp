@@ -7,7 +7,6 @@
 #include <execcred/base/environment.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/os/deadline.hpp>
 #include <execcred/os/file_write.hpp>
 #include <execcred/os/process_setup.hpp>
 
@@ -53,9 +52,7 @@ void Doctor::add_options(CommandOptions& options) {
 }
 
 void Doctor::add_input_options(CommandOptions& options) {
-  add_mapping_option(options, mapping_path_, false);
-  source_.add_to(options);
-  add_choice_options(options, name_, provider_, may_be_empty_);
+  targets_.add_to(options, false);
   options.add("all-contexts", all_contexts_,
               {.help = "Without -m: examine every context of the kubeconfig"});
 }
@@ -112,15 +109,15 @@ void Doctor::add_log_options(CommandOptions& options) {
 // is none. An option with its default value counts as absent.
 std::string Doctor::beside_log() const {
   const Doctor usual;
-  if (!mapping_path_.empty() || !source_.is_unused() || all_contexts_) {
+  if (!targets_.mapping_path.empty() || !targets_.source.is_unused() || all_contexts_) {
     return "-m, -f, --from-hub, --kubeconfig, --namespace and --selector";
   }
-  if (!name_.empty()) return "--name";
-  if (!provider_.empty()) return "--provider";
+  if (!targets_.name.empty()) return "--name";
+  if (!targets_.provider.empty()) return "--provider";
   if (!permissions_.empty()) return "--can";
   if (no_request_) return "--no-request";
   if (!authentication_config_.empty()) return "--authentication-config";
-  if (may_be_empty_) return "--allow-empty";
+  if (targets_.may_be_empty) return "--allow-empty";
   if (fleet_.parallel != usual.fleet_.parallel) return "--parallel";
   if (timeout_ != usual.timeout_) return "--timeout";
   return warn_before_ == usual.warn_before_ ? std::string() : "--warn-before";
@@ -135,54 +132,29 @@ Status Doctor::check() const {
     return wrong("-o " + format_ + " is not for --log", "it may be text or json");
   }
   if (since_) return wrong("--since is given without --log");
-  if (!mapping_path_.empty()) {
+  if (!targets_.mapping_path.empty()) {
     if (all_contexts_) return wrong("--all-contexts is given with -m", "it is for a kubeconfig");
-    return source_.check();
+    return targets_.source.check();
   }
-  if (!source_.has_kubeconfig_alone()) {
+  if (!targets_.source.has_kubeconfig_alone()) {
     return wrong("neither -m with ClusterProfiles nor --kubeconfig alone is given",
                  "-m=MAPPING -f=PROFILES examines ClusterProfiles, --kubeconfig=PATH a kubeconfig");
   }
-  if (!name_.empty() || !provider_.empty()) {
+  if (!targets_.name.empty() || !targets_.provider.empty()) {
     return wrong("--name and --provider are for ClusterProfiles",
                  "--context=NAME chooses a context of the kubeconfig");
   }
-  if (all_contexts_ && !source_.context().empty()) {
+  if (all_contexts_ && !targets_.source.context().empty()) {
     return wrong("--context and --all-contexts are both given");
   }
   return {};
 }
 
-Result<std::vector<doctor::Target>> Doctor::profile_targets(Outcome& outcome) const {
-  const doctor::Mapping mapping = TRY(doctor::Mapping::load(mapping_path_));
-  if (!provider_.empty() && mapping.find(provider_) == nullptr) {
-    return wrong("provider " + in_quotes(provider_) + " is not in the mapping");
-  }
-  std::vector<doctor::Target> targets;
-  Inventory inventory;
-  const auto take = [&](const Result<ClusterProfile>& profile, const ProfileName& name) {
-    if (profile) {
-      if (!is_named(*profile, name_)) return;
-      ++inventory.found;
-      targets.push_back(doctor::target_of(mapping, *profile, provider_));
-    } else if (name.name.empty()) {
-      inventory.problems.push_back({.error = profile.error(), .is_of_unknown = true});
-    } else if (name_.empty() || name_ == name.name || name_ == name.full_name()) {
-      ++inventory.found;
-      targets.push_back(doctor::target_of(name, profile.error()));
-    }
-  };
-  const Status read = source_.for_each_document(name_, take);
-  deadline::stop();
-  TRY(read);
-  conclude(std::move(inventory), source_, name_, may_be_empty_, outcome);
-  return targets;
-}
-
 Result<std::vector<doctor::Target>> Doctor::targets(Outcome& outcome) const {
-  if (!mapping_path_.empty()) return profile_targets(outcome);
-  return doctor::targets_of_kubeconfig(
-      {.path = source_.kubeconfig(), .context = source_.context(), .all_contexts = all_contexts_});
+  if (!targets_.mapping_path.empty()) return targets_.read(outcome);
+  return doctor::targets_of_kubeconfig({.path = targets_.source.kubeconfig(),
+                                        .context = targets_.source.context(),
+                                        .all_contexts = all_contexts_});
 }
 
 Result<doctor::ExaminationOptions> Doctor::examination_options() const {
@@ -190,10 +162,7 @@ Result<doctor::ExaminationOptions> Doctor::examination_options() const {
                                      .warn_before = warn_before_,
                                      .no_request = no_request_,
                                      .environment = Environment::copy()};
-  for (const std::string& text : permissions_) {
-    doctor::Permission permission = TRY(doctor::parse_permission(text).context("reading --can"));
-    options.permissions.push_back(std::move(permission));
-  }
+  options.permissions = TRY(doctor::parse_permissions(permissions_));
   if (!authentication_config_.empty()) {
     options.config = TRY(doctor::AuthenticationConfig::load(authentication_config_));
   }

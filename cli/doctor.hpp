@@ -3,7 +3,7 @@
 // names the first cause of a failure. Changes nothing.
 #pragma once
 
-#include "command.hpp"
+#include "target_options.hpp"
 
 #include "doctor/examine_all.hpp"
 
@@ -21,7 +21,6 @@ class Doctor final : public Command {
   Status check() const;
   std::string beside_log() const;
   Result<std::vector<doctor::Target>> targets(Outcome& outcome) const;
-  Result<std::vector<doctor::Target>> profile_targets(Outcome& outcome) const;
   void add_input_options(CommandOptions& options);
   void add_examination_options(CommandOptions& options);
   void add_log_options(CommandOptions& options);
@@ -31,11 +30,7 @@ class Doctor final : public Command {
   Status check_output_file() const;
   Status give_out(const std::string& text, Outcome& outcome) const;
 
-  std::string mapping_path_;
-  ProfileSource source_;
-  std::string name_;
-  std::string provider_;
-  bool may_be_empty_ = false;
+  TargetOptions targets_;
   bool all_contexts_ = false;
   Duration timeout_ = kPluginLimit;
   FleetOptions fleet_{.shows_progress = true};

@@ -148,8 +148,17 @@ Result<Permission> parse_permission(const std::string& text) {
   if (permission.verb.empty() || permission.resource.empty()) {
     return wrong("lacks a verb or a resource");
   }
-  if (has_control_character(text)) return wrong("has a control character");
+  if (!is_visible_ascii(text)) return wrong("has white space, or a character outside ASCII");
+  if (text.find(',') != std::string::npos) return wrong("has a ',': repeat the option instead");
   return permission;
+}
+
+Result<std::vector<Permission>> parse_permissions(const std::vector<std::string>& texts) {
+  std::vector<Permission> permissions;
+  for (const std::string& text : texts) {
+    permissions.push_back(TRY(parse_permission(text).context("reading --can")));
+  }
+  return permissions;
 }
 
 json::Value access_review(const Permission& permission) {

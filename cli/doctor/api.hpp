@@ -61,6 +61,7 @@ struct Permission {
 // Parses VERB/RESOURCE[.GROUP][/SUBRESOURCE][@NAMESPACE]. Fails (configuration) if the text has
 // another form.
 Result<Permission> parse_permission(const std::string& text);
+Result<std::vector<Permission>> parse_permissions(const std::vector<std::string>& texts);
 json::Value access_review(const Permission& permission);
 
 inline constexpr std::string_view kSelfSubjectReviews =

@@ -90,6 +90,13 @@ Verdict Item::verdict() const {
   return worst;
 }
 
+const Step* Item::failed_step() const {
+  for (const Step& step : steps_) {
+    if (step.verdict == Verdict::fail) return &step;
+  }
+  return nullptr;
+}
+
 const Step* Item::cause_step() const {
   const Verdict worst = verdict();
   if (worst != Verdict::fail && worst != Verdict::warn) return nullptr;

@@ -86,6 +86,8 @@ class Item {
   // The cause of the first failed step that has one; if no step failed, that of the first warning
   // that has one. Empty if there is none.
   std::string_view cause() const;
+  // The first step that failed; nullptr if there is none.
+  const Step* failed_step() const;
   // The step that cause() is from; nullptr if there is none.
   const Step* cause_step() const;
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/shell_words.hpp>
 
+#include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -78,6 +80,23 @@ class Splitter {
 Result<std::vector<std::string>> split_shell_words(std::string_view text) {
   if (text.find('\0') != std::string_view::npos) return wrong("has a NUL byte");
   return Splitter(text).split();
+}
+
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kPlain = "-._/:@%+,=";
+  const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return is_alphanumeric(c) || kPlain.find(c) != std::string_view::npos;
+  });
+  if (is_plain) return std::string(text);
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
 }
 
 }  // namespace execcred

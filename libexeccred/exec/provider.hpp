@@ -148,6 +148,14 @@ class Provider {
   // needs --allow-audience. Called after change_options().
   virtual bool mints_tokens() const { return false; }
 
+  // Whose credential get_credential() would get, in the provider's own terms: an AWS role's ARN, a
+  // Google account. For the command line, after change_options(). Empty if only the provider knows.
+  // It makes no request, and fails (configuration) as get_credential() does.
+  virtual Result<std::string> principal(const Settings& /*settings*/,
+                                        const Environment& /*environment*/) {
+    return std::string();
+  }
+
   // Called once, after the options were read and the cluster was checked against the access rules.
   // The credential's expires_at is its own end; plugin_main() computes the time that the answer
   // claims.

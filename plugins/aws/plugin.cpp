@@ -40,6 +40,19 @@ class Aws final : public Provider {
 
   Status check(const Settings& /*settings*/) const override { return check_options(options_); }
 
+  Result<std::string> principal(const Settings& settings, const Environment& environment) override {
+    options_.is_role_of_profile = settings.get("role-arn").is_from_profile();
+    const Profiles profiles = TRY(Profiles::load(environment));
+    const CredentialPlan plan = TRY(plan_credentials(options_, environment, &profiles));
+    if (!plan.roles.empty()) return plan.roles.back().arn;
+    const auto* const identity = std::get_if<WebIdentity>(&plan.source);
+    if (identity != nullptr) return identity->role.arn;
+    // Keys in the environment may be of a session of this role.
+    const auto role = environment.get("AWS_ROLE_ARN");
+    if (!role || options_.is_profile_chosen) return std::string();
+    return parse_role_arn(std::string(*role));
+  }
+
   Result<Credential> get_credential(const CredentialRequest& request,
                                     const CallContext& run) override {
     options_.is_role_of_profile = request.settings->get("role-arn").is_from_profile();

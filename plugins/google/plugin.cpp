@@ -51,6 +51,15 @@ std::string identity_of(const ApplicationDefault& found) {
   return found.path.empty() ? "the metadata server's default account" : found.path;
 }
 
+// The e-mail address of the service account that the token is of; empty if it is not known.
+std::string account_of(const GoogleCredentials& credentials) {
+  std::string account;
+  if (const auto* key = std::get_if<ServiceAccountKey>(&credentials.source)) account = key->email;
+  if (!credentials.impersonations.empty()) account = credentials.impersonations.back().account;
+  const bool is_address = account.find('@') != std::string::npos;
+  return is_address ? account : std::string();
+}
+
 }  // namespace
 
 class Google final : public Provider {
@@ -95,6 +104,12 @@ class Google final : public Provider {
       advice.message = "is refused: the mapping has no --allow-audience for it";
     }
     return advice;
+  }
+
+  Result<std::string> principal(const Settings& settings, const Environment& environment) override {
+    CacheKey key;
+    options_.credentials_named_by = settings.where_from(kCredentialsOption);
+    return account_of(TRY(load_application_default(options_, environment, key)).credentials);
   }
 
   Result<Credential> get_credential(const CredentialRequest& request,
