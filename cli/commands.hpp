@@ -7,6 +7,7 @@
 #include "completion.hpp"
 #include "doctor.hpp"
 #include "get.hpp"
+#include "grant.hpp"
 #include "help.hpp"
 #include "install.hpp"
 #include "kubeconfig.hpp"
@@ -31,6 +32,7 @@ class Commands {
   Get get_;
   Resolve resolve_;
   Doctor doctor_;
+  Grant grant_;
   Kubeconfig kubeconfig_;
   Lint lint_;
   Migrate migrate_;

@@ -366,6 +366,7 @@ TEST_CASE("from-hub: an object beyond the limits is a problem of its own in ever
     });
     std::vector<FleetCommand> commands = kFleetCommands;
     commands.push_back({"doctor", {"--no-request", "--timeout=1s", "-o", "json"}});
+    commands.push_back({"grant", {"--can=get/pods"}});
     for (const FleetCommand& command : commands) {
       CAPTURE(command.name);
       const Outcome outcome = run_fleet_command(hub, command);

@@ -171,7 +171,8 @@ TEST_CASE("-o yaml, name and wide: the same items as -o json") {
 
 TEST_CASE("-o: each command takes its formats attached, after = and after a space") {
   const Inventory inventory(
-      mapping({mapped("p", "/bin/sh", R"(,"args":["-c",)" + json_string(printing("t0ken")) + "]")}),
+      mapping({mapped("p", "/bin/sh",
+                      R"(,"args":["-c",)" + json_string(printing(jwt_for(3600))) + "]")}),
       unreachable("a") + "\n---\n" + unreachable("c"));
   const Sandbox cache;
   const std::vector<std::string> source = {"-m" + inventory.sandbox().at("mapping.json"), "-f",
@@ -185,12 +186,13 @@ TEST_CASE("-o: each command takes its formats attached, after = and after a spac
            {{"get", "--all"}, {"yaml", "json", "name", "wide", "text"}},
            {{"get", "--name=a"}, {"exec-credential", "token", "header"}},
            {{"doctor", "--no-request", "--timeout=5s"}, {"yaml", "json", "name", "wide", "text"}},
+           {{"grant", "--can=get/pods"}, {"yaml", "text", "json"}},
            {{"lint", "--no-files", source.back()},
             {"yaml", "json", "name", "wide", "text", "sarif"}},
            {{"cache", "list"}, {"yaml", "json", "name", "wide", "text"}},
            {{"version"}, {"json", "text"}}}) {
     const bool reads_inventory = row.command.front() == "resolve" || row.command.front() == "get" ||
-                                 row.command.front() == "doctor";
+                                 row.command.front() == "doctor" || row.command.front() == "grant";
     for (const std::string& format : row.formats) {
       std::vector<std::string> outputs;
       for (const std::vector<std::string>& spelling : std::vector<std::vector<std::string>>{

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "examine.hpp"
+
+#include "doctor/credential_check.hpp"
+#include "doctor/plugin_run.hpp"
+
+#include <execcred/base/clock.hpp>
+#include <execcred/base/try.hpp>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace execcred::grant {
+namespace {
+
+using doctor::StepId;
+
+class Grants final : public cli::FleetWork {
+ public:
+  Grants(std::vector<doctor::Target> targets, Rules rules, Duration limit)
+      : FleetWork(targets.size()),
+        targets_(std::move(targets)),
+        items_(targets_.size()),
+        rules_(std::move(rules)),
+        runner_(environment_, {.limit = limit, .stop = stop()}) {}
+
+  bool run(std::size_t number) override {
+    doctor::Target& target = targets_[number];
+    Item& item = items_[number];
+    item.examined = std::move(target.item);
+    if (target.access) examine(*target.access, item);
+    target.access.reset();
+    return item.readings.empty();
+  }
+
+  std::vector<Item> take_items(const std::vector<bool>& is_done) {
+    std::vector<Item> items;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      if (is_done[i]) items.push_back(std::move(items_[i]));
+    }
+    return items;
+  }
+
+ private:
+  void examine(const Access& access, Item& item) {
+    item.server = access.cluster.server;
+    const std::optional<Credential> credential = runner_.run(access, environment_, item.examined);
+    if (!credential) return;
+    item.examined.keep_secret(credential->token);
+    item.examined.keep_secret(credential->client_key);
+    const doctor::CredentialFacts facts =
+        check_credential(*credential, {.now = SystemClock().now()}, item.examined);
+    if (item.examined.verdict() == doctor::Verdict::fail) return;
+    Result<std::vector<Grant>> readings = read(access, facts, credential->token, item.examined);
+    if (readings) {
+      item.readings = std::move(readings).value();
+    } else {
+      item.examined.fail(StepId::credential, readings.error(), {});
+    }
+  }
+
+  Result<std::vector<Grant>> read(const Access& access, const doctor::CredentialFacts& facts,
+                                  const SecretString& token, const doctor::Item& examined) const {
+    const Url server = TRY(parse_url(access.cluster.server).context("reading the server"));
+    const Origin origin = TRY(origin_of(access, environment_));
+    const std::vector<Identity> identities =
+        TRY(identities_of(evidence_of(facts, token, origin), origin, server));
+    const Subject subject{.name_space = examined.name_space,
+                          .name = examined.name,
+                          .provider = examined.provider,
+                          .cluster_id = origin.cluster_id};
+    std::vector<Grant> grants;
+    for (const Identity& identity : identities) {
+      grants.push_back(grant_of(identity, subject, server, rules_));
+    }
+    return grants;
+  }
+
+  std::vector<doctor::Target> targets_;
+  std::vector<Item> items_;
+  Rules rules_;
+  Environment environment_ = Environment::copy();
+  doctor::PluginRunner runner_;
+};
+
+}  // namespace
+
+FleetGrants grants_of(std::vector<doctor::Target> targets, const Rules& rules, Duration limit,
+                      const cli::FleetOptions& options) {
+  const auto work = std::make_shared<Grants>(std::move(targets), rules, limit);
+  cli::FleetEnd end = run_fleet(work, options);
+  std::vector<Item> items = work->take_items(end.is_done);
+  return {.items = std::move(items), .end = std::move(end)};
+}
+
+}  // namespace execcred::grant
