@@ -140,6 +140,7 @@ Outcome Grant::print(std::vector<doctor::Target> targets, const grant::Rules& ru
   }
   report(done.items, outcome);
   std::vector<doctor::Item> examined;
+  examined.reserve(done.items.size());
   for (grant::Item& item : done.items) examined.push_back(std::move(item.examined));
   outcome.exit_code = worse(exit_code_of(examined), outcome.exit_code);
   conclude(done.end, outcome);

@@ -155,6 +155,7 @@ Result<Permission> parse_permission(const std::string& text) {
 
 Result<std::vector<Permission>> parse_permissions(const std::vector<std::string>& texts) {
   std::vector<Permission> permissions;
+  permissions.reserve(texts.size());
   for (const std::string& text : texts) {
     permissions.push_back(TRY(parse_permission(text).context("reading --can")));
   }

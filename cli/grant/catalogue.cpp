@@ -143,6 +143,7 @@ void remark_on_groups(const Rules& rules, Grant& grant) {
   const std::vector<std::string>& groups = grant.identity.groups;
   if (groups.empty()) return;
   std::vector<std::string> shown;
+  shown.reserve(groups.size());
   for (const std::string& group : groups) shown.push_back(in_quotes(group));
   const bool is_all_system = std::all_of(
       groups.begin(), groups.end(), [](const auto& group) { return group.starts_with("system:"); });

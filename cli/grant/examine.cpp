@@ -71,6 +71,7 @@ class Grants final : public cli::FleetWork {
                           .provider = examined.provider,
                           .cluster_id = origin.cluster_id};
     std::vector<Grant> grants;
+    grants.reserve(identities.size());
     for (const Identity& identity : identities) {
       grants.push_back(grant_of(identity, subject, server, rules_));
     }

@@ -294,6 +294,16 @@ CONTROLS = [
             "return !parts_.stop.is_requested() && (parts_.lease == nullptr || parts_.lease->holds());",
             "return !parts_.stop.is_requested();",
             ("sync", "sync --lease: *")),
+    # execcred grant
+    Control("grant: a group of system: is bound", "cli/grant/catalogue.cpp",
+            'if (!group.starts_with("system:")) subjects', 'if (!group.empty()) subjects',
+            ("grant", "catalogue: the user alone*")),
+    Control("grant: a name that ends a comment", "cli/grant/identity.cpp",
+            "if (text == printable(text)) continue;", "if (!text.empty()) continue;",
+            ("grant", "*")),
+    Control("grant: --check of a server that is not verified", "cli/grant.cpp",
+            "if (is_refused) code = 1;", "if (is_refused && items.empty()) code = 1;",
+            ("grant", "grant: --check is 1*")),
     # Messages for people
     Control("control characters in an error", "libexeccred/base/text.cpp",
             "if (c.length > 0 && is_safe_to_show(c.value)) {",

@@ -202,3 +202,47 @@ TEST_CASE("identity: an opaque token is known to the cluster alone") {
   CHECK(found.error().kind == Error::Kind::no_credential);
   CHECK(found.error().hint.find("ask the cluster") != std::string::npos);
 }
+
+TEST_CASE("identity: the origin is what the program would do with its arguments and the profile") {
+  const auto of_program = [](const char* program, std::vector<std::string> args,
+                             const char* config = "null", std::vector<std::string> variables = {}) {
+    Access access;
+    access.exec.command = std::string("/plugins/") + program;
+    access.exec.args = std::move(args);
+    access.cluster.server = kServer;
+    access.cluster.config = json::parse(config).value();
+    return grant::origin_of(access, Environment(std::move(variables)));
+  };
+  const std::string role = "arn:aws:iam::123456789012:role/fleet/a";
+  const auto chosen =
+      of_program("execcred-aws", {"--allow-role=arn:aws:iam::123456789012:role/fleet/*"},
+                 R"({"roleArn":"arn:aws:iam::123456789012:role/fleet/a","clusterId":"c"})",
+                 {"AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b"});
+  REQUIRE(chosen);
+  CHECK(chosen->principal == role);
+  CHECK(chosen->cluster_id == "c");
+  // The role of the arguments is assumed with the web identity's.
+  const auto both = of_program(
+      "execcred-aws", {"--cluster-id=c", "--role-arn=" + role}, "null",
+      {"AWS_WEB_IDENTITY_TOKEN_FILE=/t", "AWS_ROLE_ARN=arn:aws:iam::123456789012:role/first"});
+  REQUIRE(both);
+  CHECK(both->principal == role);
+  const auto unknown = of_program("execcred-aws", {"--cluster-id=c"}, "null",
+                                  {"AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b"});
+  REQUIRE(unknown);
+  CHECK(unknown->principal.empty());
+
+  const std::string account = "me@p.iam.gserviceaccount.com";
+  const auto google = of_program("execcred-google", {"--impersonate-service-account=" + account});
+  REQUIRE(google);
+  CHECK(google->principal == account);
+  CHECK(of_program("execcred-google", {})->principal.empty());
+
+  const auto file = of_program("execcred-token-file", {"--token-file=/t", "--audience=a"},
+                               R"({"audience":["b"]})");
+  REQUIRE(file);
+  CHECK(file->audiences == std::vector<std::string>{"a"});
+  CHECK_FALSE(file->is_of_cluster);
+  CHECK(of_program("execcred-static-secret", {"--secret-dir=/s"})->is_of_cluster);
+  CHECK_FALSE(of_program("execcred-token-file", {"--nope"}));
+}

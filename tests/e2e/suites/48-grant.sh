@@ -228,6 +228,47 @@ a_fleet() {
   expect_equal "the number of objects" 8 "$(wc -l <applied)"
 }
 
+# command_of FILE: the command in grant's YAML, as a shell reads it, in the array WORDS.
+command_of() {
+  local line
+  line=$(sed -n 's/^#   \(aws \)/\1/p' "$1")
+  eval "WORDS=($line)"
+}
+judged() { run "$E2E_BOTOCORE" "$E2E_DIR/oracles/aws/command.py" "$@"; }
+
+eks_files() {
+  write_profile profile.json eks accessProviders \
+    '{"server": "https://ABC.gr7.us-west-2.eks.amazonaws.com"}'
+}
+
+an_access_entry() {
+  local role=arn:aws:iam::123456789012:role/fleet/controller
+  write_mapping mapping.json "$(exec_config v1 "$EXECCRED_BIN/execcred-aws" --cluster-id=spoke-1 --region=us-west-2)"
+  eks_files
+  AWS_ACCESS_KEY_ID=AKIDEXAMPLE AWS_SECRET_ACCESS_KEY=secret AWS_ROLE_ARN=$role grant --can get/pods
+  expect_success
+  command_of stdout
+  judged "${WORDS[@]}"
+  expect_success
+  expect_json .principalArn "$role"
+  expect_json '.kubernetesGroups | join(" ")' "execcred:$NAMESPACE:eks:token-file"
+  judged "${WORDS[@]}" --no-such-option x
+  expect_failure
+}
+
+an_issuer_for_eks() {
+  token_files "$(sign_jwt "$ISSUER_KEY" "$(jq -nc '{iss: "https://idp.example.com/a,b=c", sub: "it\u0027s $(id)",
+    aud: ["x"], exp: (now + 3600 | floor)}')")"
+  eks_files
+  grant --can get/pods
+  expect_success
+  command_of stdout
+  judged "${WORDS[@]}"
+  expect_success
+  expect_json .oidc.issuerUrl "https://idp.example.com/a,b=c"
+  expect_json .oidc.usernamePrefix "https://idp.example.com/a,b=c#"
+}
+
 target "$E2E_CLUSTER"
 check "a ServiceAccount of the cluster: refused, granted, and nothing more" a_service_account
 check "a client certificate: refused, granted, and nothing more" with_the_clusters_ca a_client_certificate
@@ -235,6 +276,8 @@ check "a ClusterRole of the cluster is bound" a_bound_cluster_role
 check "a fleet is one document for each cluster, and a bad cluster harms no other" a_fleet
 
 start_issuer
+check "the command for an access entry is one of the AWS CLI" an_access_entry
+check "the command for an issuer of EKS is one of the AWS CLI" an_issuer_for_eks
 check "an issuer that the cluster does not know is refused" an_unknown_issuer
 SSL_CERT_FILE=$E2E_CLUSTER/pki/ca.crt CLUSTER_ISSUER=https://spoke.example.com \
   cluster_start "$SUITE_DIR/second" --authentication-config "$SUITE_DIR/authentication.yaml"
