@@ -126,19 +126,25 @@ Status rewrite_users(Document& document, const std::string& plugin_dir, const st
   for (std::size_t i = 0; i < users->size(); ++i) {
     Value& entry = (*users)[i];
     Value* user = find_member(entry, "user", document.keys);
-    Value* exec = user == nullptr ? nullptr : find_member(*user, "exec", document.keys);
-    if (exec == nullptr) continue;
     const std::string name = text_member(entry, "name", document.keys);
-    if (wanted && name != *wanted) continue;
-    std::optional<Migration> migration = start(*exec, document.keys, false);
-    if (!migration) continue;
-    if (migration->is_complete() && migration->peer().is_good_at_many_servers) {
-      add_servers(*migration, clusters.rules_of(name));
+    if (user == nullptr || (wanted && name != *wanted)) continue;
+    Value* exec = find_member(*user, "exec", document.keys);
+    const std::string path = "users[" + std::to_string(i) + "].user.";
+    std::optional<Migration> migration;
+    if (exec != nullptr) migration = start(*exec, document.keys, false);
+    if (migration) {
+      if (migration->is_complete() && migration->peer().is_good_at_many_servers) {
+        add_servers(*migration, clusters.rules_of(name));
+      }
+      if (migration->is_complete()) write_exec(*exec, document.keys, *migration, plugin_dir);
+      findings.push_back({.path = path + "exec", .name = name, .migration = *std::move(migration)});
     }
-    if (migration->is_complete()) write_exec(*exec, document.keys, *migration, plugin_dir);
-    findings.push_back({.path = "users[" + std::to_string(i) + "].user.exec",
+    Value* provider = find_member(*user, "auth-provider", document.keys);
+    if (provider == nullptr || provider->object() == nullptr) continue;
+    findings.push_back({.path = path + "auth-provider",
                         .name = name,
-                        .migration = *std::move(migration)});
+                        .migration = auth_provider(text_member(*provider, "name", document.keys),
+                                                   exec != nullptr)});
   }
   return {};
 }

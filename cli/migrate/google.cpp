@@ -17,6 +17,7 @@ constexpr std::string_view kGcloud = "it is gcloud's";
 constexpr std::array kGcloudFlags = std::to_array<Rule>({
     drop("use_application_default_credentials", "execcred-google always uses these").as_toggle(),
     keep("impersonate_service_account", "--impersonate-service-account"),
+    refuse("account", kGcloudLogin),
     refuse("use_edge_cloud", kEdge).as_toggle(),
     drop("project", kEdgeOnly),
     drop("location", kEdgeOnly),

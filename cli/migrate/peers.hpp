@@ -28,4 +28,8 @@ const std::vector<Peer>& all_peers();
 // other command, including execcred's.
 const Peer* find_peer(const Invocation& invocation);
 
+// What replaces the auth-provider of this name, which stays in the user. `has_exec`: the user has
+// an exec section too.
+Migration auth_provider(const std::string& name, bool has_exec);
+
 }  // namespace execcred::migrate

@@ -235,6 +235,47 @@ TEST_CASE("rewrite: variables that ClusterProfiles set cannot be carried over") 
   }
 }
 
+TEST_CASE("rewrite: a user with an auth-provider stays, and the report names what replaces it") {
+  struct Case {
+    std::string user;
+    std::string name;
+    std::string told;
+  };
+  for (const Case& c : {
+           Case{"auth-provider: {name: azure, config: {apiserver-id: a, tenant-id: t}}", "azure",
+                "'kubelogin convert-kubeconfig -l workloadidentity', or '-l msi', and migrate"},
+           Case{"auth-provider: {name: gcp, config: {access-token: S3CRET}}", "gcp",
+                "'gcloud container clusters get-credentials', which writes gke-gcloud-auth-plugin"},
+           Case{"auth-provider: {name: oidc, config: {refresh-token: S3CRET}}", "oidc",
+                "another flow of execcred-oidc-federation"},
+           Case{"auth-provider: {name: openstack}", "openstack", "no client knows it"},
+           Case{"auth-provider: {config: {}}", "", "no client knows it"},
+           Case{"exec: {command: aws}, auth-provider: {name: gcp}", "gcp", "clients refuse it"},
+       }) {
+    CAPTURE(c.user);
+    const std::string text =
+        kubeconfig("- {name: u, user: {" + c.user + "}}\n" +
+                       user("other", "command: gke-auth-plugin, args: [--unknown]"),
+                   "contexts: [" + context("x") + "]\n");
+    const Rewritten result = rewritten(text);
+    CHECK(result.text == text);
+    REQUIRE(result.findings.size() == 2);
+    CHECK(result.findings.front().path == "users[0].user.auth-provider");
+    CHECK_FALSE(is_complete(result));
+    const std::string told = report(result, "/p");
+    CHECK_MESSAGE(contains(told, "users[0].user.auth-provider 'u': auth-provider"), told);
+    CHECK_MESSAGE(contains(told, c.name), told);
+    CHECK_MESSAGE(contains(told, c.told), told);
+    CHECK_MESSAGE(!contains(told, "S3CRET"), told);
+    const Result<Rewritten> of_context = rewrite(text, "/p", "x");
+    REQUIRE(of_context);
+    CHECK(of_context->findings.size() == 1);
+  }
+  CHECK(rewritten(
+            "kind: Config\nusers: [{user: {auth-provider: null}}, {user: {auth-provider: x}}]\n")
+            .findings.empty());
+}
+
 TEST_CASE("rewrite: JSON stays JSON, and flow-style YAML becomes block-style YAML") {
   const std::string json = R"({"kind":"Config","users":[{"name":"u","user":{"exec":)"
                            R"({"command":"gke-auth-plugin"}}}]})";

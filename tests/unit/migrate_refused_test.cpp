@@ -90,6 +90,7 @@ TEST_CASE("migrate: anything that is not carried over is named with a reason, wi
             "--insecure-skip-tls-verify"},
            {{"kubelogin", "get-token", "--oidc-client-id=k"}, {}, "--oidc-issuer-url"},
            {{"gke-gcloud-auth-plugin", "--use_edge_cloud"}, {}, "--use_edge_cloud"},
+           {{"gke-gcloud-auth-plugin", "--account=S3CRET"}, {}, "--account"},
            {{"gke-gcloud-auth-plugin"},
             {"CLOUDSDK_CORE_ACCOUNT=me"},
             "variable CLOUDSDK_CORE_ACCOUNT"},
