@@ -23,14 +23,6 @@ set -euo pipefail
 PAGE=$EXECCRED_ROOT/docs/conformance-results.md
 SUITE=$EXECCRED_ROOT/build/dev/bin-test/conformance
 
-# build_peer NAME MODULE PACKAGE: sets PEER to the program and PEER_VERSION to the module's version.
-build_peer() {
-  local module=../conformance/peers/$1
-  PEER_VERSION=$(module_version "$EXECCRED_ROOT/tests/conformance/peers/$1/go.mod" "$2")
-  build_go "$module" "$PEER_VERSION" "" "$3" >&2
-  PEER=$PART/$1
-}
-
 # judge VARIABLE=VALUE... -- PLUGIN ARGUMENT...: prints the report. A failed case is not an error.
 judge() {
   local variables=()

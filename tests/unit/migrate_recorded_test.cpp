@@ -31,6 +31,8 @@ void check_file(const std::string& name, const std::vector<User>& users) {
     const std::string refused = changes(finding.migration, Change::Kind::refused);
     CHECK(finding.migration.is_complete() == users[i].refused.empty());
     CHECK_MESSAGE(execcred::test::contains(refused, users[i].refused), refused);
+    CHECK_FALSE(execcred::test::contains(all_changes(finding.migration), "S3CRET"));
+    CHECK_FALSE(execcred::test::contains(refused, "it is not known"));
     if (!users[i].refused.empty()) continue;
     CHECK(refused == "");
     CHECK(lines(finding.migration.args()) == lines(users[i].args));
@@ -54,28 +56,38 @@ TEST_CASE("migrate: every user that aws eks update-kubeconfig writes is carried 
        {outpost,
         {"--region=eu-central-1", "--cluster-id=11111111-2222-3333-4444-555555555555",
          "--role-arn=arn:aws:iam::111122223333:role/fleet", "--session-name=EKSGetTokenAuth"},
-        {"AWS_PROFILE=ops"}}});
+        {"AWS_PROFILE=ops"}},
+       {"fleet", {"--region=eu-central-1", "--cluster-id=prod-alias"}}});
 }
 
 TEST_CASE("migrate: of kubelogin's login methods, msi and workloadidentity are carried over") {
   const std::string server = "--server-id=6dae42f8-4368-4678-94ff-3960e28e3630";
   const std::string client = "--client-id=99999999-8888-7777-6666-555555555555";
+  const std::string allow = "--allow-server=https://aks.example.com";
   check_file(
       "kubelogin.yaml",
-      {{"az", {}, {}, "login method 'devicecode': it needs a person"},
+      {{"azd", {}, {}, "convert-kubeconfig -l workloadidentity"},
        {"azurecli", {}, {}, "login method 'azurecli': it needs a person, or a login of the az"},
-       {"azd", {}, {}, "convert-kubeconfig -l workloadidentity"},
+       {"azurepipelines", {}, {}, "it needs the variables of a job of Azure Pipelines"},
+       {"devicecode", {}, {}, "login method 'devicecode': it needs a person"},
        {"interactive-pop", {}, {}, "--pop-enabled: execcred-azure gives bearer tokens only"},
-       {"spn", {}, {}, "login method 'spn': execcred-azure has no client secrets"},
-       {"msi", {server, "--identity=managed", client}},
+       {"msi", {server, "--identity=managed", client, allow}},
+       {"msi-again", {server, "--identity=managed", allow}},
+       {"msi-cache", {server, "--identity=managed", allow}},
        {"msi-resource",
         {server, "--identity=managed",
          "--identity-resource-id=/subscriptions/0/resourceGroups/rg/providers/"
-         "Microsoft.ManagedIdentity/userAssignedIdentities/app"}},
-       {"workloadidentity",
+         "Microsoft.ManagedIdentity/userAssignedIdentities/app",
+         allow}},
+       {"ropc", {}, {}, "login method 'ropc': it needs a person"},
+       {"spn", {}, {}, "--legacy: the audience is spn:ID"},
+       {"spn-secret", {}, {}, "--client-secret: a secret on the command line"},
+       {"unconverted", {}, {}, "auth-provider 'azure': clients no longer have it"},
+       {"workload", {server, "--identity=workload", allow}},
+       {"workload-options",
         {server, "--identity=workload", client, "--tenant-id=11111111-2222-3333-4444-555555555555",
-         "--federated-token-file=/token", "--authority-host=https://login.microsoftonline.com/"}},
-       {"azurepipelines", {}, {}, "it needs the variables of a job of Azure Pipelines"}});
+         "--federated-token-file=/token", "--authority-host=https://login.microsoftonline.com/",
+         allow}}});
 }
 
 TEST_CASE("migrate: users of other platforms are carried over, or it is said what they are") {
@@ -84,10 +96,11 @@ TEST_CASE("migrate: users of other platforms are carried over, or it is said wha
               {"gke-impersonated",
                {"--impersonate-service-account=fleet@project.iam.gserviceaccount.com"}},
               {"doctl", {}, {}, "no plugin of execcred asks DigitalOcean's API"},
-              {"oci", {}, {}, "no plugin of execcred signs with Oracle Cloud's keys"},
               {"rancher", {}, {}, "no plugin of execcred logs in at Rancher"},
               {"tsh", {}, {}, "a controller can use Teleport's tbot"},
               {"tbot", {}, {}, "keep tbot"}});
+  check_file("oci.yaml",
+             {{"user-a", {}, {}, "no plugin of execcred signs with Oracle Cloud's keys"}});
 }
 
 }  // namespace

@@ -53,6 +53,15 @@ build_go_locked() {
   remove_unused "$PART" "${module##*/}"
 }
 
+# build_peer NAME MODULE PACKAGE: sets PEER to the program and PEER_VERSION to the module's version.
+build_peer() {
+  local module=../conformance/peers/$1
+  PEER_VERSION=$(module_version "$EXECCRED_ROOT/tests/conformance/peers/$1/go.mod" "$2")
+  build_go "$module" "$PEER_VERSION" "" "$3" >&2
+  # shellcheck disable=SC2034
+  PEER=$PART/$1
+}
+
 # module_version FILE MODULE: prints the version that this go.mod requires.
 module_version() {
   awk -v module="$2" '$1 == module && $2 ~ /^v/ { print substr($2, 2); exit }' "$1"
