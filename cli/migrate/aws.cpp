@@ -27,6 +27,7 @@ constexpr std::array kAuthenticatorFlags = std::to_array<Rule>({
         .as_toggle(),
     refuse("config", "settings in a file of its own; write them as flags").as_short('c'),
     drop("log-format", kLogging).as_short('l'),
+    drop("log-verbosity", kLogging),
     drop("feature-gates", "they are for the server"),
 });
 

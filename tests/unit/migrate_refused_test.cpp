@@ -126,7 +126,8 @@ TEST_CASE("migrate: flags are read as the peers' own parsers read them") {
                                                {"-i=c"},
                                                {"-cluster-id", "c"},
                                                {"-i", "first", "--cluster-id=c"},
-                                               {"-i", "c", "--region="}}) {
+                                               {"-i", "c", "--region="},
+                                               {"-i", "c", "--log-verbosity", "5"}}) {
     CAPTURE(lines(flags));
     CHECK(cluster(flags) == "--cluster-id=c\n");
   }
