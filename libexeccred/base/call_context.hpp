@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,6 +55,21 @@ inline void note_delivery(RunNotes* notes, const std::string& identity, bool is_
 // The longest pause that a server may ask for (Retry-After). A longer one is cut to it.
 inline constexpr Duration kLongestRetryAfter = std::chrono::minutes(5);
 
+// What the servers of a call said, beside the returned value. The code that sends a request sets
+// it.
+struct CallOutcome {
+  // The Retry-After of the last failing reply; nullopt if it had none.
+  std::optional<Duration> retry_after = std::nullopt;
+  // True if the call sent something that a server accepts only once. If the call fails then, this
+  // run makes no other call.
+  bool is_spent = false;
+  // The HTTP status of the last reply; 0 if the last request got no reply; nullopt before the first
+  // request.
+  std::optional<int> last_status = std::nullopt;
+};
+
+// Copies share the outcome, so a step with its own copy loses nothing of it. A copy for another
+// thread, or for a call with an outcome of its own, gets a new one. It is never null.
 struct CallContext {
   const Clock& clock = system_clock();
   const Environment& environment = empty_environment();
@@ -65,17 +81,7 @@ struct CallContext {
   bool may_retry = true;
   // If false, the caller still has a valid credential, so the call must not wait.
   bool is_needed = true;
-
-  // Results for the caller, beside the returned value. The code that sends a request sets them.
-
-  // The Retry-After of the last failing reply; nullopt if it had none.
-  std::optional<Duration> retry_after = std::nullopt;
-  // True if the call sent something that a server accepts only once. If the call fails then, this
-  // run makes no other call.
-  bool is_spent = false;
-  // The HTTP status of the last reply; 0 if the last request got no reply; nullopt before the first
-  // request.
-  std::optional<int> last_status = std::nullopt;
+  std::shared_ptr<CallOutcome> outcome = std::make_shared<CallOutcome>();
   RunNotes* notes = nullptr;  // null: they are not needed
 };
 

@@ -165,6 +165,7 @@ bool CacheRun::has_news() const {
 
 Result<FreshCredential> CacheRun::call(bool is_locked, Need need, Failure& remembered) const {
   CallContext call = run_;
+  call.outcome = std::make_shared<CallOutcome>();
   call.may_retry = false;
   call.is_needed = need == Need::nothing_else;
   // Other processes wait for three quarters of their time, and must get a failure before that. If
@@ -177,8 +178,8 @@ Result<FreshCredential> CacheRun::call(bool is_locked, Need need, Failure& remem
   Result<FreshCredential> fresh = ask_(call);
   was_given_ = fresh.has_value();
   if (fresh) return fresh;
-  if (call.is_spent) fresh.error().is_transient = false;
-  remembered = record(fresh.error(), call.retry_after);
+  if (call.outcome->is_spent) fresh.error().is_transient = false;
+  remembered = record(fresh.error(), call.outcome->retry_after);
   tidy_after_failure(directory_, name_, now());
   return fresh;
 }

@@ -41,16 +41,17 @@ std::string outcome_of(const HttpResponse& reply, const Verdict& verdict) {
 }
 
 void note(const HttpRequest& request, const Result<HttpResponse>& result, CallContext& call) {
-  call.last_status = result ? result->status : 0;
+  CallOutcome& outcome = *call.outcome;
+  outcome.last_status = result ? result->status : 0;
   const bool may_have_arrived = result || !result.error().is_transient;
   if (request.is_spent_by_sending && may_have_arrived && call.notes != nullptr) {
     call.notes->is_spent = true;
   }
   if (!result) return;
-  if (request.is_spent_by_sending) call.is_spent = true;
+  if (request.is_spent_by_sending) outcome.is_spent = true;
   if (result->status < 300) return;
-  call.retry_after.reset();
-  if (result->retry_after > Duration(0)) call.retry_after = result->retry_after;
+  outcome.retry_after.reset();
+  if (result->retry_after > Duration(0)) outcome.retry_after = result->retry_after;
 }
 
 // If a request that is spent by being sent has a transient error, nothing of it was sent

@@ -96,8 +96,7 @@ struct HubListQuery {
 
 class HubClient {
  public:
-  // The objects that `call` refers to must outlive this. The call itself is copied, so nothing is
-  // recorded in the caller's.
+  // The objects that `call` refers to must outlive this. Its outcome is that of the caller's call.
   HubClient(Hub hub, CallContext call, RetryPolicy retries = {});
   // For tests: with another HTTP client.
   HubClient(Hub hub, std::unique_ptr<HttpClient> http, CallContext call, RetryPolicy retries = {});
@@ -107,7 +106,7 @@ class HubClient {
   // operation.
   void begin(std::chrono::steady_clock::time_point deadline) {
     call_.deadline = deadline;
-    call_.retry_after.reset();
+    call_.outcome->retry_after.reset();
   }
   // A requested stop ends a running read, and all pauses between attempts. A running change
   // continues, unless its is_ended_by_stop is set. `stop` must outlive its use by the client.
@@ -117,9 +116,9 @@ class HubClient {
   }
   // The pause that the hub asked for in its last failing reply since begin(); nullopt if there is
   // none.
-  std::optional<Duration> retry_after() const { return call_.retry_after; }
+  std::optional<Duration> retry_after() const { return call_.outcome->retry_after; }
   // The HTTP status of the last reply; 0 if the last request got no reply.
-  std::optional<int> last_status() const { return call_.last_status; }
+  std::optional<int> last_status() const { return call_.outcome->last_status; }
 
   // Reads one object; nullopt if the hub reports that there is none of this name. Fails as
   // send_with_retries() does. If the hub refuses, fails with unavailable for 429 and 5xx, else with

@@ -46,9 +46,7 @@ class Bootstrap final : public Provider {
     const auto ask = [&](CallContext& call) -> Result<FreshCredential> {
       const Credential bootstrap = TRY(run_inner_plugin(options_.credential, request, call));
       HubClient cluster = TRY(open_cluster(request, bootstrap, options_.credential.program, call));
-      Result<FreshCredential> fresh = request_token(options_, cluster, call);
-      call.retry_after = cluster.retry_after();
-      return fresh;
+      return request_token(options_, cluster, call);
     };
     return CredentialCache(cache_of_run(options_.cache, request), run).get(key, ask);
   }

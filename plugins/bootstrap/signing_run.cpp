@@ -60,7 +60,6 @@ Result<FreshCredential> SigningRun::ask(CallContext& call) {
   HubClient cluster = TRY(open_cluster(request_, *bootstrap_, options_.credential.program, call));
   Result<FreshCredential> fresh = signing().obtain(cluster, call);
   is_waiting_ = signing().is_waiting();
-  call.retry_after = cluster.retry_after();
   return fresh;
 }
 

@@ -96,7 +96,6 @@ Result<SecretString> request_from_kubernetes(const Options& options, CallContext
       request_service_account_token(client, {.name_space = account.substr(0, slash),
                                              .name = account.substr(slash + 1),
                                              .audiences = {subject_audience(options)}});
-  call.retry_after = client.retry_after();
   if (!made) return std::move(made).error();
   return std::move(made->token);
 }

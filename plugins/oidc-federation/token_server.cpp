@@ -51,7 +51,7 @@ Grant grant_of(Flow flow) {
 // Whether the last request got no reply, or its reply says that the endpoint does not exist or is
 // not a token endpoint. The endpoint may have moved.
 bool has_found_nothing(const CallContext& call) {
-  const int status = call.last_status.value_or(200);
+  const int status = call.outcome->last_status.value_or(200);
   return status == 0 || status == 404 || status == 405 || status == 410 ||
          (status >= 300 && status < 400);
 }

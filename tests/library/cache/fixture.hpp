@@ -81,8 +81,8 @@ class CacheFixture {
     return cache.get(key, [this](CallContext& call) -> Result<FreshCredential> {
       ++provider.calls;
       provider.seen.push_back(call);
-      call.retry_after = provider.retry_after;
-      call.is_spent = provider.is_spent;
+      call.outcome->retry_after = provider.retry_after;
+      call.outcome->is_spent = provider.is_spent;
       if (provider.error) return *provider.error;
       return fresh_token("token-" + std::to_string(provider.calls), clock.time + provider.lifetime);
     });

@@ -123,8 +123,8 @@ TEST_CASE("send_with_retries: each verdict, for requests that may be sent again 
     CAPTURE(c.name);
     const Sent sent = send(c.verdict, c.is_spent, {.may_retry = c.may_retry});
     CHECK(sent.count == c.count);
-    CHECK(sent.call.is_spent == c.is_spent);
-    CHECK(sent.call.last_status == 400);
+    CHECK(sent.call.outcome->is_spent == c.is_spent);
+    CHECK(sent.call.outcome->last_status == 400);
     if (c.error.empty()) {
       REQUIRE(sent.result);
       CHECK(sent.result->status == 400);
@@ -191,7 +191,7 @@ TEST_CASE("send_with_retries: if a request cannot be made, the error is local, a
   check_fails(result, Error::Kind::no_credential, "it is refused");
   CHECK(result.error().is_local);
   CHECK(client.bodies.empty());
-  CHECK_FALSE(call.last_status);
+  CHECK_FALSE(call.outcome->last_status);
 }
 
 TEST_CASE("send_with_retries: the last status and Retry-After are stored in the call") {
@@ -207,16 +207,16 @@ TEST_CASE("send_with_retries: the last status and Retry-After are stored in the 
     CountingClient client(c.status, c.retry_after);
     CallContext call = {.may_retry = false};
     CHECK(send_with_retries(client, {.url = "https://h.example/"}, call));
-    CHECK(call.retry_after == c.noted);
-    CHECK(call.last_status == c.status);
-    CHECK_FALSE(call.is_spent);
+    CHECK(call.outcome->retry_after == c.noted);
+    CHECK(call.outcome->last_status == c.status);
+    CHECK_FALSE(call.outcome->is_spent);
   }
   CountingClient failing(kRefused);
   CallContext call;
   CHECK_FALSE(
       send_with_retries(failing, {.url = "https://h.example/", .is_spent_by_sending = true}, call));
-  CHECK(call.last_status == 0);
-  CHECK_FALSE(call.is_spent);
+  CHECK(call.outcome->last_status == 0);
+  CHECK_FALSE(call.outcome->is_spent);
 }
 
 TEST_CASE("send_with_retries: what was spent is noted for the run, also if the request failed") {
