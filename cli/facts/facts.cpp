@@ -6,7 +6,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/version.hpp>
-#include <execcred/cache/options.hpp>
+#include <execcred/exec/cache_options.hpp>
 #include <list.hpp>
 
 #include <utility>

@@ -15,12 +15,13 @@
 #pragma once
 
 #include <execcred/base/call_context.hpp>
+#include <execcred/base/credential.hpp>
 #include <execcred/base/pause.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/cache/client.hpp>
+#include <execcred/cache/directory.hpp>
 #include <execcred/cache/key.hpp>
 #include <execcred/cache/policy.hpp>
-#include <execcred/exec/exec_credential.hpp>
 
 #include <functional>
 #include <optional>
@@ -41,15 +42,21 @@ struct CacheOptions {
   std::function<void(Duration)> pause = pause_for;
 };
 
-struct FreshCredential {
+// What a provider gave.
+struct Issued {
   Credential credential = {};
   std::string identity = {};  // whose it is, and what it is for: shown by `execcred cache list`
   std::string target = {};
 };
 
+// Opens the directory that the options name, and creates it if it is missing. nullopt for
+// --no-cache, and if no directory is safe or can be created; the debug log reports the latter, and
+// the run's notes warn of an unsafe one.
+std::optional<CacheDirectory> open_cache(const CacheOptions& options, const CallContext& run);
+
 class CredentialCache {
  public:
-  using Ask = std::function<Result<FreshCredential>(CallContext&)>;
+  using Ask = std::function<Result<Issued>(CallContext&)>;
 
   // The objects that `run` refers to must outlive the cache.
   CredentialCache(CacheOptions options, CallContext run)

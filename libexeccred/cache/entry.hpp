@@ -3,9 +3,9 @@
 #pragma once
 
 #include <execcred/base/clock.hpp>
+#include <execcred/base/credential.hpp>
 #include <execcred/base/duration.hpp>
 #include <execcred/base/secret.hpp>
-#include <execcred/exec/exec_credential.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -65,7 +65,7 @@ Result<Credential> CacheRun::refresh(CachedCredential entry) {
   }
   Failure remembered;
   const bool is_locked = attempt == CacheLock::Attempt::locked;
-  Result<FreshCredential> fresh = call(is_locked, Need::something_fresher, remembered);
+  Result<Issued> fresh = call(is_locked, Need::something_fresher, remembered);
   if (fresh) return deliver(store(std::move(*fresh), reask_after_, is_locked), "refreshed");
   if (entry.expires <= now()) return std::move(fresh).error();
   return deliver(std::move(entry), "cannot be refreshed yet: " + fresh.error().message);
@@ -91,7 +91,7 @@ Result<Credential> CacheRun::replace_suspect(CachedCredential entry) {
   }
   debug("asked for again by the same client, so the provider is asked");
   Failure remembered;
-  Result<FreshCredential> fresh = call(true, Need::something_fresher, remembered);
+  Result<Issued> fresh = call(true, Need::something_fresher, remembered);
   if (fresh) {
     const Duration reask_after =
         2 * std::clamp(entry.reask_after, times.first_reask, times.longest_lifetime / 2);
@@ -121,7 +121,7 @@ Result<Credential> CacheRun::obtain() {
     if (acquired == Acquired::changed) continue;
     Failure remembered;
     const bool is_locked = acquired == Acquired::locked;
-    Result<FreshCredential> fresh = call(is_locked, Need::nothing_else, remembered);
+    Result<Issued> fresh = call(is_locked, Need::nothing_else, remembered);
     if (fresh) {
       CachedCredential entry = store(std::move(*fresh), reask_after_, is_locked);
       if (is_locked) remove_needless_lock(directory_, name_, lock);
@@ -163,7 +163,7 @@ bool CacheRun::has_news() const {
   return pending_failure(TimePoint::min()).has_value() || is_good(read_entry());
 }
 
-Result<FreshCredential> CacheRun::call(bool is_locked, Need need, Failure& remembered) const {
+Result<Issued> CacheRun::call(bool is_locked, Need need, Failure& remembered) const {
   CallContext call = run_;
   call.outcome = std::make_shared<CallOutcome>();
   call.may_retry = false;
@@ -175,7 +175,7 @@ Result<FreshCredential> CacheRun::call(bool is_locked, Need need, Failure& remem
     call.deadline = steady_clock::now() + time_left() / 3 * 2;
   }
   debug("asking the provider");
-  Result<FreshCredential> fresh = ask_(call);
+  Result<Issued> fresh = ask_(call);
   was_given_ = fresh.has_value();
   if (fresh) return fresh;
   if (call.outcome->is_spent) fresh.error().is_transient = false;
@@ -197,8 +197,7 @@ CacheRun::Failure CacheRun::record(Error error, std::optional<Duration> retry_af
   return failure;
 }
 
-CachedCredential CacheRun::store(FreshCredential fresh, Duration reask_after,
-                                 bool is_locked) const {
+CachedCredential CacheRun::store(Issued fresh, Duration reask_after, bool is_locked) const {
   const CacheTimes& times = options_.times;
   CachedCredential entry{.key = key_, .created = now(), .reask_after = reask_after};
   const TimePoint ends = fresh.credential.expires_at.value_or(now() + times.endless_lifetime);

@@ -47,9 +47,9 @@ class CacheRun {
   bool has_news() const;
   // Asks the provider. `remembered` becomes the failure that is stored for other processes, if
   // there is one.
-  Result<FreshCredential> call(bool is_locked, Need need, Failure& remembered) const;
+  Result<Issued> call(bool is_locked, Need need, Failure& remembered) const;
   Failure record(Error error, std::optional<Duration> retry_after) const;
-  CachedCredential store(FreshCredential fresh, Duration reask_after, bool is_locked) const;
+  CachedCredential store(Issued fresh, Duration reask_after, bool is_locked) const;
   // Waits until the failure's window ends. Returns false at once if the failure is not transient or
   // the window is too long to wait for.
   bool wait_for_window(const CachedFailure& failure);

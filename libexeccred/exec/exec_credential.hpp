@@ -10,6 +10,7 @@
 #pragma once
 
 #include <execcred/base/clock.hpp>
+#include <execcred/base/credential.hpp>
 #include <execcred/base/duration.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
@@ -41,16 +42,6 @@ Result<ExecInfo> parse_exec_info(std::string_view text, ApiVersion version_if_ab
 
 // The same bytes that client-go sends, the final newline included.
 std::string write_exec_info(const ExecInfo& info);
-
-// A bearer token, or a client certificate with its key, or both.
-struct Credential {
-  SecretString token = {};
-  std::string client_certificate = {};  // PEM, leaf first
-  SecretString client_key = {};         // PEM
-  // From a provider: its own end, if it has one. From parse_exec_credential: its
-  // expirationTimestamp, if it has one.
-  std::optional<TimePoint> expires_at = std::nullopt;
-};
 
 // The expirationTimestamp to claim. It is the credential's own end minus min(30 s, a tenth of what
 // remains), but never before `now`; for a credential without an end, now + max_age. If

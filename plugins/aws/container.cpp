@@ -5,7 +5,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/cache/identity.hpp>
+#include <execcred/exec/identity.hpp>
 #include <execcred/http/retry.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/os/deadline.hpp>

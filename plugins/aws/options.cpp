@@ -5,7 +5,7 @@
 
 #include <execcred/aws/region.hpp>
 #include <execcred/base/text.hpp>
-#include <execcred/cache/options.hpp>
+#include <execcred/exec/cache_options.hpp>
 
 #include <algorithm>
 #include <utility>

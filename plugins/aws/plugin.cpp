@@ -16,7 +16,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/options.hpp>
+#include <execcred/exec/cache_options.hpp>
 #include <execcred/json/json.hpp>
 
 #include <memory>

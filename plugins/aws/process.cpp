@@ -5,7 +5,7 @@
 #include <execcred/base/shell_words.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/identity.hpp>
+#include <execcred/exec/identity.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/os/deadline.hpp>
 

@@ -9,7 +9,7 @@
 #include <execcred/aws/region.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/identity.hpp>
+#include <execcred/exec/identity.hpp>
 
 #include <utility>
 
@@ -55,9 +55,9 @@ Result<std::string> region_of_instance(const CacheOptions& cache, const CallCont
   CacheKey key;
   key.add("plugin", "aws").add("what", "region").add("instance", urls.zone);
   identify_machine(key);
-  const auto ask = [&](CallContext& call) -> Result<FreshCredential> {
+  const auto ask = [&](CallContext& call) -> Result<Issued> {
     const std::string region = TRY(AwsMetadata(urls, call).region());
-    FreshCredential fresh = {.identity = "this instance", .target = "its region"};
+    Issued fresh = {.identity = "this instance", .target = "its region"};
     fresh.credential.token = SecretString(region);
     return fresh;
   };

@@ -11,8 +11,8 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/cache/identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/identity.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/os/deadline.hpp>
@@ -195,15 +195,14 @@ Result<CacheKey> session_key(const CredentialPlan& plan, const StsTarget& sts,
   return key;
 }
 
-Result<FreshCredential> new_session(const CredentialPlan& plan, const StsTarget& sts,
-                                    CallContext& call) {
+Result<Issued> new_session(const CredentialPlan& plan, const StsTarget& sts, CallContext& call) {
   SessionChain chain(sts, call);
   RoleSession session = TRY(chain.begin(plan.source));
   TRY(check_end(session.credentials, call.clock.now()));
   for (const Role& role : plan.roles) {
     session = TRY(chain.assume(role, session.credentials));
   }
-  FreshCredential fresh;
+  Issued fresh;
   fresh.credential.token = write_aws_credentials(session.credentials);
   fresh.credential.expires_at = session.credentials.expires_at;
   fresh.identity = session.arn.empty() ? session.credentials.access_key_id : session.arn;

@@ -30,8 +30,7 @@ Result<CacheKey> session_key(const CredentialPlan& plan, const StsTarget& sts,
                              const Environment& environment);
 
 // Requests a new session. The credential's token is the session as JSON.
-Result<FreshCredential> new_session(const CredentialPlan& plan, const StsTarget& sts,
-                                    CallContext& call);
+Result<Issued> new_session(const CredentialPlan& plan, const StsTarget& sts, CallContext& call);
 
 // The identity of the client for the cache (CacheOptions::client). A client asks again when its
 // token expires, long before the session does. This does not mean that the session was refused, so

@@ -21,7 +21,7 @@ class Identity {
   // Adds all inputs that determine the token's identity and the server to the key.
   virtual void identify(CacheKey& key) const = 0;
   // Requests a token. Fails with no_credential, unavailable or configuration.
-  virtual Result<FreshCredential> ask(CallContext& call) const = 0;
+  virtual Result<Issued> ask(CallContext& call) const = 0;
 };
 
 // Reads the local inputs (the federated token, variables); sends nothing. The arguments must

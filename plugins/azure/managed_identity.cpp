@@ -9,7 +9,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/cache/identity.hpp>
+#include <execcred/exec/identity.hpp>
 #include <execcred/http/retry.hpp>
 #include <execcred/oauth/local_url.hpp>
 #include <execcred/os/deadline.hpp>
@@ -30,7 +30,7 @@ class ManagedIdentity final : public Identity {
 
   Status open();
   void identify(CacheKey& key) const override;
-  Result<FreshCredential> ask(CallContext& call) const override;
+  Result<Issued> ask(CallContext& call) const override;
 
  private:
   Status select();
@@ -112,7 +112,7 @@ Result<HttpResponse> ManagedIdentity::send(CallContext& call) const {
   return send_with_retries(*client, request(), call, {.attempts = kAttempts, .judge = judge});
 }
 
-Result<FreshCredential> ManagedIdentity::ask(CallContext& call) const {
+Result<Issued> ManagedIdentity::ask(CallContext& call) const {
   deadline::enter_phase("asking the endpoint of managed identities");
   call.debug("asking " + server_ + " for a token of " +
              (selector_.name.empty() ? std::string("its managed identity")
@@ -121,7 +121,7 @@ Result<FreshCredential> ManagedIdentity::ask(CallContext& call) const {
   const HttpResponse response =
       TRY(send(call).context("asking the endpoint of managed identities"));
   TokenReply reply = TRY(parse_managed_reply(response, rules()));
-  FreshCredential fresh;
+  Issued fresh;
   fresh.credential = {.token = std::move(reply.token), .expires_at = reply.expires_at};
   fresh.identity = selector_.name.empty() ? "the machine's managed identity"
                                           : "managed identity " + selector_.value;

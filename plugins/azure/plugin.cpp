@@ -12,7 +12,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/cache/credential_cache.hpp>
-#include <execcred/cache/options.hpp>
+#include <execcred/exec/cache_options.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -8,9 +8,9 @@
 #include <execcred/base/form.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/cluster_info.hpp>
+#include <execcred/exec/identity.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/oauth/failure.hpp>
@@ -42,7 +42,7 @@ class WorkloadIdentity final : public Identity {
 
   Status open(const ExecInfo& info);
   void identify(CacheKey& key) const override;
-  Result<FreshCredential> ask(CallContext& call) const override;
+  Result<Issued> ask(CallContext& call) const override;
 
  private:
   Status read_settings(const ExecInfo& info);
@@ -145,7 +145,7 @@ Result<TokenReply> WorkloadIdentity::post(CallContext& call) const {
   return post_for_token(*client, post, call);
 }
 
-Result<FreshCredential> WorkloadIdentity::ask(CallContext& call) const {
+Result<Issued> WorkloadIdentity::ask(CallContext& call) const {
   Status checked = check_assertion();
   if (!checked) checked.error().is_local = true;
   TRY(std::move(checked)
@@ -156,7 +156,7 @@ Result<FreshCredential> WorkloadIdentity::ask(CallContext& call) const {
   call.debug("asking " + server() + " for a token of the tenant " + tenant_);
   TokenReply reply =
       TRY(post(call).context("asking for a token of the tenant " + in_quotes(tenant_)));
-  FreshCredential fresh;
+  Issued fresh;
   fresh.credential = {.token = std::move(reply.token), .expires_at = reply.expires_at};
   fresh.identity = options_.client_id + " of " + tenant_;
   fresh.target = options_.server_id + " at " + server();

@@ -3,7 +3,7 @@
 
 #include <execcred/base/digest.hpp>
 #include <execcred/base/duration.hpp>
-#include <execcred/cache/identity.hpp>
+#include <execcred/exec/identity.hpp>
 #include <execcred/json/json.hpp>
 
 #include <algorithm>

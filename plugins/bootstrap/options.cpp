@@ -4,7 +4,7 @@
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/options.hpp>
+#include <execcred/exec/cache_options.hpp>
 
 #include <algorithm>
 #include <array>

@@ -16,7 +16,7 @@
 
 #include <execcred/base/try.hpp>
 #include <execcred/cache/credential_cache.hpp>
-#include <execcred/cache/options.hpp>
+#include <execcred/exec/cache_options.hpp>
 
 #include <memory>
 #include <utility>
@@ -43,7 +43,7 @@ class Bootstrap final : public Provider {
                                     const CallContext& run) override {
     const CacheKey key = credential_key(options_, request, run.environment);
     if (options_.via == Via::csr) return SigningRun(options_, request, key, run).get();
-    const auto ask = [&](CallContext& call) -> Result<FreshCredential> {
+    const auto ask = [&](CallContext& call) -> Result<Issued> {
       const Credential bootstrap = TRY(run_inner_plugin(options_.credential, request, call));
       HubClient cluster = TRY(open_cluster(request, bootstrap, options_.credential.program, call));
       return request_token(options_, cluster, call);

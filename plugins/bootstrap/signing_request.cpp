@@ -156,7 +156,7 @@ CertificateSubject CertificateSigning::subject() const {
   return {.common_name = options_.user, .organizations = options_.groups};
 }
 
-Result<FreshCredential> CertificateSigning::obtain(HubClient& cluster, const CallContext& call) {
+Result<Issued> CertificateSigning::obtain(HubClient& cluster, const CallContext& call) {
   constexpr Duration kLongestPause = std::chrono::seconds(1);
   deadline::enter_phase("waiting for a certificate signing request's decision");
   is_waiting_ = false;
@@ -170,7 +170,7 @@ Result<FreshCredential> CertificateSigning::obtain(HubClient& cluster, const Cal
       found = TRY(look(cluster, *pending, call));
     }
     if (found.ours) {
-      std::optional<FreshCredential> fresh = TRY(outcome(*found.ours, *pending, cluster, call));
+      std::optional<Issued> fresh = TRY(outcome(*found.ours, *pending, cluster, call));
       if (fresh) return *std::move(fresh);
       const json::Value* const status = found.ours->find("status");
       seen_ =
@@ -283,12 +283,12 @@ Result<CertificateSigning::Found> CertificateSigning::find(HubClient& cluster,
   return found;
 }
 
-Result<std::optional<FreshCredential>> CertificateSigning::outcome(const json::Value& object,
-                                                                   const PendingRequest& pending,
-                                                                   const HubClient& cluster,
-                                                                   const CallContext& call) {
+Result<std::optional<Issued>> CertificateSigning::outcome(const json::Value& object,
+                                                          const PendingRequest& pending,
+                                                          const HubClient& cluster,
+                                                          const CallContext& call) {
   const json::Value* const status = object.find("status");
-  if (status == nullptr || status->object() == nullptr) return std::optional<FreshCredential>();
+  if (status == nullptr || status->object() == nullptr) return std::optional<Issued>();
   const auto refused = [&](const json::Value& condition, std::string_view how) {
     store_.close(pending.name);
     Error error = rejected(shown_subject(pending.name) + std::string(how) +
@@ -301,10 +301,9 @@ Result<std::optional<FreshCredential>> CertificateSigning::outcome(const json::V
   if (const auto* failed = find_condition(*status, "Failed")) return refused(*failed, " failed");
   const bool is_issued = find_condition(*status, "Approved") != nullptr &&
                          !json::text_or_empty(status->find("certificate")).empty();
-  if (!is_issued) return std::optional<FreshCredential>();
-  Result<FreshCredential> fresh =
-      read_certificate(*status, pending, cluster, call.clock.now())
-          .context("reading the certificate of " + shown_subject(pending.name));
+  if (!is_issued) return std::optional<Issued>();
+  Result<Issued> fresh = read_certificate(*status, pending, cluster, call.clock.now())
+                             .context("reading the certificate of " + shown_subject(pending.name));
   if (!fresh) {
     // The object does not change any more, so the next run must not use it.
     store_.close(pending.name);
@@ -314,16 +313,15 @@ Result<std::optional<FreshCredential>> CertificateSigning::outcome(const json::V
   return std::optional(std::move(*fresh));
 }
 
-Result<FreshCredential> CertificateSigning::read_certificate(const json::Value& status,
-                                                             const PendingRequest& pending,
-                                                             const HubClient& cluster,
-                                                             TimePoint now) const {
+Result<Issued> CertificateSigning::read_certificate(const json::Value& status,
+                                                    const PendingRequest& pending,
+                                                    const HubClient& cluster, TimePoint now) const {
   const std::optional<std::string> chain =
       decode_base64(json::text_or_empty(status.find("certificate")));
   if (!chain) return rejected("status.certificate is no base64");
   ClientCertificate pair =
       TRY(check_issued_certificate(*chain, pending.private_key, subject(), now));
-  FreshCredential fresh{.identity = options_.user, .target = cluster.hub().server};
+  Issued fresh{.identity = options_.user, .target = cluster.hub().server};
   fresh.credential.client_certificate = std::move(pair.chain);
   fresh.credential.client_key = std::move(pair.private_key);
   fresh.credential.expires_at = pair.not_after;

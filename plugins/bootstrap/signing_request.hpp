@@ -32,7 +32,7 @@ class CertificateSigning {
   // If the call is needed, waits for the decision until its deadline. Fails (no_credential) if the
   // request is denied or failed, if the certificate differs from the request, or if the cluster
   // refuses; else with unavailable.
-  Result<FreshCredential> obtain(HubClient& cluster, const CallContext& call);
+  Result<Issued> obtain(HubClient& cluster, const CallContext& call);
 
   // For a run that lets another run ask the cluster: the error that the request exists and is
   // undecided; nullopt if no undecided request is stored. Makes no request.
@@ -61,11 +61,10 @@ class CertificateSigning {
   Result<Found> find(HubClient& cluster, const PendingRequest& pending) const;
   Result<Found> look(HubClient& cluster, const PendingRequest& pending, const CallContext& call);
   // The credential, or an error if the request was refused; nullopt if there is no decision yet.
-  Result<std::optional<FreshCredential>> outcome(const json::Value& object,
-                                                 const PendingRequest& pending,
-                                                 const HubClient& cluster, const CallContext& call);
-  Result<FreshCredential> read_certificate(const json::Value& status, const PendingRequest& pending,
-                                           const HubClient& cluster, TimePoint now) const;
+  Result<std::optional<Issued>> outcome(const json::Value& object, const PendingRequest& pending,
+                                        const HubClient& cluster, const CallContext& call);
+  Result<Issued> read_certificate(const json::Value& status, const PendingRequest& pending,
+                                  const HubClient& cluster, TimePoint now) const;
   Error waiting(const std::string& name);
   CertificateSubject subject() const;
 

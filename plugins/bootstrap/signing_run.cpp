@@ -6,7 +6,8 @@
 
 #include <execcred/base/pause.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/options.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/cache_options.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -49,7 +50,7 @@ Result<Credential> SigningRun::get() {
   }
 }
 
-Result<FreshCredential> SigningRun::ask(CallContext& call) {
+Result<Issued> SigningRun::ask(CallContext& call) {
   if (!bootstrap_ && leaves_it_to_others(call)) {
     if (std::optional<Error> waiting = signing().still_waiting(call)) {
       is_waiting_ = true;
@@ -58,7 +59,7 @@ Result<FreshCredential> SigningRun::ask(CallContext& call) {
   }
   if (!bootstrap_) bootstrap_ = TRY(run_inner_plugin(options_.credential, request_, call));
   HubClient cluster = TRY(open_cluster(request_, *bootstrap_, options_.credential.program, call));
-  Result<FreshCredential> fresh = signing().obtain(cluster, call);
+  Result<Issued> fresh = signing().obtain(cluster, call);
   is_waiting_ = signing().is_waiting();
   return fresh;
 }

@@ -31,7 +31,7 @@ class SigningRun {
   Result<Credential> get();
 
  private:
-  Result<FreshCredential> ask(CallContext& call);
+  Result<Issued> ask(CallContext& call);
   CertificateSigning& signing();
   bool leaves_it_to_others(const CallContext& call) const;
 

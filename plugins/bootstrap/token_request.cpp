@@ -32,8 +32,7 @@ Status check_token(const ServiceAccountToken& token, const std::string& subject,
 
 }  // namespace
 
-Result<FreshCredential> request_token(const Options& options, HubClient& cluster,
-                                      const CallContext& call) {
+Result<Issued> request_token(const Options& options, HubClient& cluster, const CallContext& call) {
   deadline::enter_phase("asking the cluster for a service account's token");
   const std::string& account = options.service_account;
   const std::size_t slash = account.find('/');
@@ -45,7 +44,7 @@ Result<FreshCredential> request_token(const Options& options, HubClient& cluster
   ServiceAccountToken token = TRY(request_service_account_token(cluster, request));
   const std::string subject = "system:serviceaccount:" + request.name_space + ":" + request.name;
   TRY(check_token(token, subject, call.clock.now()));
-  FreshCredential fresh{.identity = subject, .target = cluster.hub().server};
+  Issued fresh{.identity = subject, .target = cluster.hub().server};
   fresh.credential.token = std::move(token.token);
   fresh.credential.expires_at = token.expires_at;
   return fresh;

@@ -13,7 +13,6 @@ namespace execcred::bootstrap {
 
 // Fails as request_service_account_token() does, and (no_credential) if the token is of another
 // account, has expired, or is not valid yet.
-Result<FreshCredential> request_token(const Options& options, HubClient& cluster,
-                                      const CallContext& call);
+Result<Issued> request_token(const Options& options, HubClient& cluster, const CallContext& call);
 
 }  // namespace execcred::bootstrap

@@ -4,7 +4,7 @@
 #include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/identity.hpp>
+#include <execcred/exec/identity.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/sources/google_metadata.hpp>
 

@@ -15,8 +15,8 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/options.hpp>
 #include <execcred/exec/access_rules.hpp>
+#include <execcred/exec/cache_options.hpp>
 #include <execcred/http/http.hpp>
 
 #include <memory>
@@ -154,8 +154,8 @@ class Google final : public Provider {
     if (!options_.ca_file.empty()) key.add("ca-file", options_.ca_file.native());
   }
 
-  Result<FreshCredential> obtain(const ApplicationDefault& found, const Subject& subject,
-                                 const TokenWish& wish, CallContext& call) const {
+  Result<Issued> obtain(const ApplicationDefault& found, const Subject& subject,
+                        const TokenWish& wish, CallContext& call) const {
     TlsSettings tls;
     if (!options_.ca_file.empty()) {
       tls.ca_certificates =
@@ -163,10 +163,9 @@ class Google final : public Provider {
                   .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
     }
     AccessToken token = TRY(AccessTokenSource(found.credentials, subject, tls).get(wish, call));
-    return FreshCredential{
-        .credential = {.token = std::move(token.token), .expires_at = token.expires_at},
-        .identity = identity_of(found),
-        .target = join(wish.scopes, " ")};
+    return Issued{.credential = {.token = std::move(token.token), .expires_at = token.expires_at},
+                  .identity = identity_of(found),
+                  .target = join(wish.scopes, " ")};
   }
 
   Options options_;

@@ -4,8 +4,8 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/cache/identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/identity.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/oauth/local_url.hpp>

@@ -8,17 +8,18 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/cache/options.hpp>
+#include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/refresh_token_store.hpp>
+#include <execcred/exec/cache_options.hpp>
 
 #include <chrono>
 #include <utility>
 
 namespace execcred::oidc_federation {
 
-Result<FreshCredential> FlowRun::obtain(CallContext& call) const {
+Result<Issued> FlowRun::obtain(CallContext& call) const {
   Credential credential = TRY(get(call));
-  FreshCredential fresh = {.credential = std::move(credential)};
+  Issued fresh = {.credential = std::move(credential)};
   fresh.identity = identity_of(fresh.credential, options_.client.id);
   const std::string& url =
       options_.flow == Flow::pinniped ? options_.concierge.endpoint : server_url();

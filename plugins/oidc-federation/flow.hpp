@@ -25,7 +25,7 @@ class FlowRun {
       : options_(options), request_(request), subject_(subject), cache_(cache) {}
 
   // Makes one call of the provider, by the flow of the options.
-  Result<FreshCredential> obtain(CallContext& call) const;
+  Result<Issued> obtain(CallContext& call) const;
 
  private:
   Result<Credential> pass_on(CallContext& call) const;

@@ -4,7 +4,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/cache/options.hpp>
+#include <execcred/exec/cache_options.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/oauth/discovery.hpp>
 #include <execcred/oauth/local_url.hpp>

@@ -15,7 +15,7 @@
 
 #include <execcred/base/try.hpp>
 #include <execcred/cache/credential_cache.hpp>
-#include <execcred/cache/options.hpp>
+#include <execcred/exec/cache_options.hpp>
 #include <execcred/exec/cluster_info.hpp>
 
 namespace execcred::oidc_federation {

@@ -4,8 +4,8 @@
 #include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/identity.hpp>
 #include <execcred/sources/token_command.hpp>
 
 namespace execcred::oidc_federation {

@@ -5,7 +5,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/identity.hpp>
+#include <execcred/exec/identity.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/spiffe/jwt_svid.hpp>
 #include <execcred/spiffe/workload_api.hpp>

@@ -6,8 +6,8 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/cache/identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/identity.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/oauth/local_url.hpp>
 #include <execcred/sources/google_metadata.hpp>

@@ -101,7 +101,7 @@ void check_token(const Credential& credential, std::string_view body) {
 
 void check_token_request(int status, std::string_view body, const CallContext& call) {
   HubClient cluster = client(status, body, call);
-  const Result<FreshCredential> fresh =
+  const Result<Issued> fresh =
       bootstrap::request_token(options_for(bootstrap::Via::token_request), cluster, call);
   if (!fresh) return check_error(fresh.error());
   require(status / 100 == 2, "a success is a 2xx");
@@ -115,7 +115,7 @@ void check_signing_request(int status, std::string_view body, const CallContext&
       {.name = "execcred-1", .request = "request", .private_key = SecretString(kIssuedKey)});
   const bootstrap::Options options = options_for(bootstrap::Via::csr);
   bootstrap::CertificateSigning signing(options, store, call.clock.now());
-  const Result<FreshCredential> fresh = signing.obtain(cluster, call);
+  const Result<Issued> fresh = signing.obtain(cluster, call);
   require(ERR_peek_error() == 0, "no error is left for others to find");
   if (!fresh) return check_error(fresh.error());
   require(fresh->credential.client_key.reveal() == kIssuedKey, "our key");

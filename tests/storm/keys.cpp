@@ -70,9 +70,8 @@ class Keys {
     key.add("provider", "storm").add("client-id", std::to_string(number));
     const Result<Credential> credential = cache.get(key, [&](CallContext&) {
       ++calls_;
-      return Result<FreshCredential>(
-          FreshCredential{.credential = {.token = SecretString("the-token"),
-                                         .expires_at = clock_.now() + kLifetime}});
+      return Result<Issued>(Issued{.credential = {.token = SecretString("the-token"),
+                                                  .expires_at = clock_.now() + kLifetime}});
     });
     if (!credential) ++failures_;
   }

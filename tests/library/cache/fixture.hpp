@@ -32,7 +32,7 @@ inline CacheKey sample_key(std::string_view issuer = "https://idp.example.com") 
   return key.add("plugin", "test").add("issuer", issuer).add("subject", "controller");
 }
 
-inline FreshCredential fresh_token(std::string_view token, std::optional<TimePoint> expires_at) {
+inline Issued fresh_token(std::string_view token, std::optional<TimePoint> expires_at) {
   return {.credential = {.token = SecretString(token), .expires_at = expires_at},
           .identity = "controller",
           .target = "https://spoke-1.example.com"};
@@ -78,7 +78,7 @@ class CacheFixture {
 
   Result<Credential> get(const CacheKey& key = sample_key()) {
     const CredentialCache cache(options, run);
-    return cache.get(key, [this](CallContext& call) -> Result<FreshCredential> {
+    return cache.get(key, [this](CallContext& call) -> Result<Issued> {
       ++provider.calls;
       provider.seen.push_back(call);
       call.outcome->retry_after = provider.retry_after;

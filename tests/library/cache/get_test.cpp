@@ -44,7 +44,7 @@ TEST_CASE("get: a credential without an expiry is kept for ten minutes") {
   CacheFixture cache;
   const CredentialCache kept(cache.options, cache.run);
   int calls = 0;
-  const auto ask = [&](CallContext&) -> Result<FreshCredential> {
+  const auto ask = [&](CallContext&) -> Result<Issued> {
     ++calls;
     return test::fresh_token("t", std::nullopt);
   };

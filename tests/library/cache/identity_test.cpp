@@ -5,8 +5,8 @@
 
 #include <doctest/doctest.h>
 #include <execcred/base/encoding.hpp>
-#include <execcred/cache/identity.hpp>
 #include <execcred/cache/key.hpp>
+#include <execcred/exec/identity.hpp>
 
 #include <fcntl.h>
 #include <sched.h>

@@ -2,7 +2,8 @@
 #include "fixture.hpp"
 
 #include <execcred/base/try.hpp>
-#include <execcred/cache/options.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/cache_options.hpp>
 #include <execcred/exec/settings.hpp>
 
 namespace execcred {

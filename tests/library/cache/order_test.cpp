@@ -152,7 +152,7 @@ int run(CacheFixture& cache, const Scene& scene, Shared& shared) {
   };
   const CredentialCache under_test(cache.options, cache.run);
   const Result<Credential> credential =
-      under_test.get(test::sample_key(), [&](CallContext&) -> Result<FreshCredential> {
+      under_test.get(test::sample_key(), [&](CallContext&) -> Result<Issued> {
         const int call = ++shared.calls;
         if (++shared.inside > 1) shared.is_together = true;
         raise(kInProvider);

@@ -198,7 +198,7 @@ TEST_CASE("a cache hit does not call the provider") {
   cache.client = "client-2";
   cache.clock.time += 40min;
   const CredentialCache kept(cache.options, cache.run);
-  const auto hit = kept.get(test::sample_key(), [](CallContext&) -> Result<FreshCredential> {
+  const auto hit = kept.get(test::sample_key(), [](CallContext&) -> Result<Issued> {
     FAIL("asked on a hit");
     return refused();
   });

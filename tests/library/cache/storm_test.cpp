@@ -33,7 +33,7 @@ struct Storm {
   CacheTimes times = {.retry_patience = 0s, .longest_lock_wait = 60s};
 
   // The run of one process. The provider answers only when all processes have started.
-  int run(int number, int size, const std::function<Result<FreshCredential>(int call)>& provider) {
+  int run(int number, int size, const std::function<Result<Issued>(int call)>& provider) {
     arrived.add();
     const SystemClock clock;
     const Environment environment;
@@ -41,7 +41,7 @@ struct Storm {
     options.client = [number] { return std::optional("client-" + std::to_string(number)); };
     const CredentialCache cache(std::move(options), {.clock = clock, .environment = environment});
     const Result<Credential> credential =
-        cache.get(test::sample_key(), [&](CallContext&) -> Result<FreshCredential> {
+        cache.get(test::sample_key(), [&](CallContext&) -> Result<Issued> {
           calls.add();
           if (!arrived.wait_for(static_cast<std::size_t>(size))) _exit(98);
           return provider(static_cast<int>(calls.count()));
@@ -51,7 +51,7 @@ struct Storm {
   }
 };
 
-Result<FreshCredential> good() { return test::fresh_token("the-token", SystemClock().now() + 1h); }
+Result<Issued> good() { return test::fresh_token("the-token", SystemClock().now() + 1h); }
 
 TEST_CASE("a storm on a cold key: one call, and every process is served" *
           doctest::description("promise 2")) {
@@ -74,7 +74,7 @@ TEST_CASE("a storm on a failing provider: one call per window" *
     storm.times.permanent_window = 1h;
     const int size = storm_size();
     const std::vector<int> codes = run_at_once(size, [&, &error = error](int number) {
-      return storm.run(number, size, [&](int) -> Result<FreshCredential> { return error; });
+      return storm.run(number, size, [&](int) -> Result<Issued> { return error; });
     });
     CHECK(std::count(codes.begin(), codes.end(), code) == size);
     CHECK(storm.calls.count() == 1);
@@ -89,7 +89,7 @@ TEST_CASE("a storm on a provider that recovers: each window costs one call, and 
   constexpr int kSize = 50;
   const auto start = steady_clock::now();
   const std::vector<int> codes = run_at_once(kSize, [&](int number) {
-    return storm.run(number, kSize, [](int call) -> Result<FreshCredential> {
+    return storm.run(number, kSize, [](int call) -> Result<Issued> {
       if (call < 4) return test::down(true);
       return good();
     });
@@ -112,7 +112,7 @@ TEST_CASE("a storm in the refresh window: one call, and no process waits for it"
                          .client_detail = std::to_string(number)};
     options.pause = [](Duration) { _exit(96); };
     const CredentialCache cache(std::move(options), {.clock = clock, .environment = environment});
-    const auto ask = [&](CallContext&) -> Result<FreshCredential> {
+    const auto ask = [&](CallContext&) -> Result<Issued> {
       storm.calls.add();
       // All others have their answer while this one asks.
       if (!done.wait_for(static_cast<std::size_t>(size) - 1)) _exit(98);
@@ -136,7 +136,7 @@ TEST_CASE("runs with different keys never wait for each other") {
     CacheOptions options{.directory = (dir / "cache").native()};
     options.pause = [](Duration) { _exit(96); };
     const CredentialCache cache(std::move(options), {.clock = clock, .environment = environment});
-    const auto ask = [&](CallContext&) -> Result<FreshCredential> {
+    const auto ask = [&](CallContext&) -> Result<Issued> {
       // All are within their calls at the same time.
       asking.add();
       if (!asking.wait_for(kKeys)) _exit(98);

@@ -38,9 +38,9 @@ int calls_for(const std::vector<std::chrono::seconds>& times, const Client& clie
   CacheKey key;
   key.add("a", "session");
   int calls = 0;
-  const auto ask = [&](CallContext&) -> Result<FreshCredential> {
+  const auto ask = [&](CallContext&) -> Result<Issued> {
     ++calls;
-    FreshCredential fresh;
+    Issued fresh;
     fresh.credential.token = SecretString("session");
     fresh.credential.expires_at = clock.now() + 6h;
     return fresh;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/cache/identity.hpp>
+#include <execcred/exec/identity.hpp>
 
 #include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>

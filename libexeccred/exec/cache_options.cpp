@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/cache/options.hpp>
+#include <execcred/exec/cache_options.hpp>
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -35,21 +35,6 @@ void add_cache_options(OptionSet& set, CacheOptions& options) {
 CacheOptions cache_of_run(CacheOptions options, const CredentialRequest& request) {
   if (request.info.cluster) options.client_detail = request.info.cluster->server;
   return options;
-}
-
-std::optional<CacheDirectory> open_cache(const CacheOptions& options, const CallContext& run) {
-  if (options.no_cache) return std::nullopt;
-  Result<CacheDirectory> directory =
-      CacheDirectory::open(options.directory, run.environment, CacheDirectory::IfMissing::create);
-  if (directory) return std::move(directory).value();
-  run.debug("no cache: " + directory.error().message);
-  // No directory at all is usual in a container. An unsafe one may be another user's attack.
-  const auto found = CacheDirectory::find(options.directory, run.environment);
-  if (run.notes == nullptr || found) return std::nullopt;
-  run.notes->warning =
-      "no credential is cached, so each run asks the provider: " + found.error().message +
-      "; correct that, or pass --cache-dir=PATH";
-  return std::nullopt;
 }
 
 }  // namespace execcred
