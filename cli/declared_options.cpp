@@ -3,7 +3,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/exec/access_rules.hpp>
+#include <execcred/exec/inputs.hpp>
 #include <execcred/exec/profile_choice.hpp>
 #include <list.hpp>
 
@@ -57,14 +57,8 @@ Status DeclaredOptions::read(const std::vector<std::string>& arguments,
 Status DeclaredOptions::check_profile(Settings settings, std::string_view server) {
   TRY(settings.store());
   TRY(check_choices(set_, settings));
-  const bool mints = provider_ && provider_->mints_tokens();
-  const Setting& audience = settings.get("audience");
-  if ((!mints && common_.rules.allow_audience.empty()) || !audience.is_from_profile()) return {};
   const ExecInfo info{.cluster = Cluster{.server = std::string(server)}};
-  for (const std::string& text : audience.texts) {
-    TRY(check_audience(common_.rules, text, info));
-  }
-  return {};
+  return check_audience_choice(set_, settings, common_.rules, info);
 }
 
 Status DeclaredOptions::read_config(const Settings& settings, const json::Value& config,
@@ -91,11 +85,22 @@ Status DeclaredOptions::read_appended(const Settings& settings,
 }
 
 Result<std::string> DeclaredOptions::principal(const Settings& settings,
-                                               const Environment& environment) const {
-  return provider_ ? provider_->principal(settings, environment) : std::string();
+                                               const Environment& environment,
+                                               const Cluster& cluster) const {
+  if (!provider_) return std::string();
+  const CredentialRequest request = {.plugin = program_,
+                                     .info = {.cluster = cluster},
+                                     .document = {},
+                                     .cluster_name = common_.cluster_name,
+                                     .rules = common_.rules,
+                                     .settings = &settings};
+  Inputs inputs(request, environment);
+  Plan plan = TRY(provider_->plan(settings, inputs));
+  return std::move(plan.principal);
 }
 
 Status DeclaredOptions::check(const Settings& settings) const {
+  TRY(settings.check_uses());
   return provider_ ? provider_->check(settings) : Status();
 }
 

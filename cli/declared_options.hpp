@@ -33,8 +33,9 @@ class DeclaredOptions {
   bool is_complete() const { return provider_ != nullptr; }
   // The plugin; nullptr if no plugin with this name is known.
   const Provider* provider() const { return provider_.get(); }
-  // Provider::principal(). read() must have stored `settings` in this object.
-  Result<std::string> principal(const Settings& settings, const Environment& environment) const;
+  // Plan::principal of the cluster. read() must have stored `settings` in this object.
+  Result<std::string> principal(const Settings& settings, const Environment& environment,
+                                const Cluster& cluster) const;
   // The option to which an environment variable of this name belongs, even if the plugin does not
   // read that option from the environment; nullptr if there is none.
   const Option* find_variable(std::string_view name) const;

@@ -282,7 +282,7 @@ Result<Origin> origin_of(const Access& access, const Environment& environment) {
   TRY(options.read(arguments, variables, settings, access.cluster.config));
   origin.is_of_cluster =
       origin.program == "execcred-static-secret" || origin.program == "execcred-bootstrap";
-  origin.principal = TRY(options.principal(settings, variables));
+  origin.principal = TRY(options.principal(settings, variables, access.cluster));
   const auto texts = [&](std::string_view name) {
     return options.set().find(name) == nullptr ? std::vector<std::string>()
                                                : settings.get(name).texts;

@@ -24,7 +24,7 @@ struct Origin {
   std::string program = {};  // "execcred-aws"
   // The cluster itself has issued the token: it is stored for this cluster, or requested from it.
   bool is_of_cluster = false;
-  std::string principal = {};               // Provider::principal()
+  std::string principal = {};               // Plan::principal
   std::vector<std::string> audiences = {};  // those that the mapping asks for
   std::string cluster_id = {};              // the EKS cluster's name, or empty
 };

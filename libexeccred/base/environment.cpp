@@ -39,9 +39,26 @@ std::optional<std::string_view> Environment::get(std::string_view name) const {
       continue;
     }
     const std::string_view value = entry.substr(name.size() + 1);
-    return value.empty() ? std::nullopt : std::optional(value);
+    if (value.empty()) return std::nullopt;
+    if (observer_) observer_(name, value);
+    return value;
   }
   return std::nullopt;
+}
+
+Environment Environment::observed(Observer observer) const {
+  Environment copy = *this;
+  copy.observer_ = std::move(observer);
+  return copy;
+}
+
+const std::vector<std::string>& Environment::entries() const {
+  if (observer_) {
+    std::string all;
+    for (const std::string& entry : entries_) all.append(entry).push_back('\0');
+    observer_({}, all);
+  }
+  return entries_;
 }
 
 bool Environment::has_names_with(std::string_view prefix) const {

@@ -5,6 +5,7 @@
 // …) can influence a library that initialises later, and no child inherits one unasked.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,12 @@ class Environment {
   // Copies the process's environment, then empties the process's own.
   static Environment take();
 
+  // Called with the name and value of each variable that get() finds. entries() calls it with an
+  // empty name, and with all entries, each of which a NUL follows.
+  using Observer = std::function<void(std::string_view name, std::string_view value)>;
+  // The same variables, with an observer. has_names_with() tells it nothing.
+  Environment observed(Observer observer) const;
+
   // An empty variable counts as unset. If a name occurs twice, the last one is used: a client
   // appends KUBERNETES_EXEC_INFO and exec.env to its own environment.
   std::optional<std::string_view> get(std::string_view name) const;
@@ -30,10 +37,11 @@ class Environment {
   bool has_names_with(std::string_view prefix) const;
 
   // The entries in the form NAME=VALUE, in their original order.
-  const std::vector<std::string>& entries() const { return entries_; }
+  const std::vector<std::string>& entries() const;
 
  private:
   std::vector<std::string> entries_;
+  Observer observer_;
 };
 
 // The last entry of each name, in their original order. Earlier entries of the same name are left

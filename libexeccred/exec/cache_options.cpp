@@ -23,6 +23,7 @@ Result<std::optional<Duration>> parse_refresh_before(const std::string& text) {
 
 void add_cache_options(OptionSet& set, CacheOptions& options) {
   set.group("Cache");
+  set.not_identity("it says where and how long a credential is kept, and not which one it is");
   set.add("cache-dir", options.directory, "PATH", "Directory of the credential cache")
       .directory()
       .default_text("execcred in XDG_RUNTIME_DIR, XDG_CACHE_HOME or ~/.cache");
@@ -30,6 +31,7 @@ void add_cache_options(OptionSet& set, CacheOptions& options) {
   set.add_parsed("refresh-before", options.refresh_before, "DURATION",
                  "How long before its end a credential is refreshed", parse_refresh_before)
       .default_text("a fifth of its lifetime, at most 5m");
+  set.not_identity({});
 }
 
 CacheOptions cache_of_run(CacheOptions options, const CredentialRequest& request) {

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -19,6 +20,21 @@ namespace execcred {
 
 namespace {
 
+std::string own_groups() {
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(0, getgroups(0, nullptr))));
+  const int count = getgroups(static_cast<int>(groups.size()), groups.data());
+  std::string text;
+  for (int i = 0; i < count; ++i) text += std::to_string(groups[static_cast<std::size_t>(i)]) + " ";
+  return text;
+}
+
+// The target of the symbolic link, cut to the buffer's size; empty if it cannot be read.
+std::string target_of(const std::string& link) {
+  std::array<char, 4096> path = {};
+  const ssize_t size = readlink(link.c_str(), path.data(), path.size());
+  return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : std::string();
+}
+
 // Adds what differs between two Pods on one node, also if they have one host name: the namespaces
 // that the containers of a Pod share, and the files that the kubelet and the container runtime make
 // for each Pod. Namespace numbers are used again, the paths of these files are not. A Pod on the
@@ -26,9 +42,8 @@ namespace {
 void identify_pod(CacheKey& key) {
   constexpr std::size_t kMaxMounts = 1024 * 1024;
   for (const std::string name : {"net", "ipc"}) {
-    std::array<char, 64> space = {};
-    const ssize_t size = readlink(("/proc/self/ns/" + name).c_str(), space.data(), space.size());
-    if (size > 0) key.add("namespace", {space.data(), static_cast<std::size_t>(size)});
+    const std::string space = target_of("/proc/self/ns/" + name);
+    if (!space.empty()) key.add("namespace", space);
   }
   const Result<std::string> mounts = read_untrusted_file("/proc/self/mountinfo", kMaxMounts);
   for (const std::string_view mount : split(mounts ? *mounts : std::string(), '\n')) {
@@ -51,6 +66,19 @@ void identify_machine(CacheKey& key) {
   const Result<std::string> boot = read_untrusted_file("/proc/sys/kernel/random/boot_id", kMaxId);
   if (boot) key.add("boot", trim(*boot));
   identify_pod(key);
+}
+
+// In its own cgroup namespace, each container's cgroup is "0::/", so the namespaces are added too.
+void identify_process(CacheKey& key) {
+  constexpr std::size_t kMaxCgroups = 64 * 1024;
+  key.add("process.uid", std::to_string(geteuid()));
+  key.add("process.gid", std::to_string(getegid()));
+  key.add("process.groups", own_groups());
+  key.add("process.program", target_of("/proc/self/exe"));
+  key.add("process.namespaces",
+          target_of("/proc/self/ns/mnt") + " " + target_of("/proc/self/ns/cgroup"));
+  const Result<std::string> cgroup = read_untrusted_file("/proc/self/cgroup", kMaxCgroups);
+  key.add("process.cgroup", cgroup ? trim(*cgroup) : "unknown");
 }
 
 void add_token_identity(std::string_view name, const SecretString& token, CacheKey& key) {

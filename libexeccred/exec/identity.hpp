@@ -16,6 +16,11 @@ namespace execcred {
 // read is left out.
 void identify_machine(CacheKey& key);
 
+// Adds what an agent on this machine attests a process by: its user, its groups, its program and
+// its cgroup, which identifies the container or the service. Two processes of one user that differ
+// in these do not share an entry.
+void identify_process(CacheKey& key);
+
 // The identity of a token, for the cache key of the credential that was obtained with it.
 
 // Adds token_identity() of a JWT that has an issuer and a subject, so that a renewed token is the

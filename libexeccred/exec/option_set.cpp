@@ -85,6 +85,7 @@ OptionBuilder& OptionBuilder::unused_from_profile(std::string_view because) {
 
 OptionBuilder OptionSet::add(Option option) {
   option.group = group_;
+  option.not_identity = not_identity_;
   options_.push_back(std::move(option));
   return {options_, options_.size() - 1};
 }

@@ -18,6 +18,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace execcred {
@@ -42,6 +44,13 @@ constexpr std::array<std::string_view, Size> names_of(const std::array<Entry, Si
 }
 
 inline constexpr std::string_view kCommonGroup = "Common";
+
+// That an option has no use without another one.
+struct OptionUse {
+  std::string_view option = {};                   // the other one; empty: no condition
+  std::span<const std::string_view> values = {};  // it must have one of these; empty: any value
+  std::string_view hint = {};  // of the error if a flag sets the option without it
+};
 
 struct Option {
   enum class Profile {
@@ -70,6 +79,10 @@ struct Option {
   std::vector<std::string_view> variables =
       {};  // other programs' names for it; the first that is set is used
 
+  std::array<std::string_view, 2> rivals = {};  // options in whose place no variable is read
+  const std::string* parsed = nullptr;          // its value after parsing, if that is a text
+  bool ignores_case = false;
+
   // The following facts are for lint, help and documentation.
   std::string_view group = {};    // the heading in --help
   std::string_view example = {};  // a value
@@ -88,8 +101,12 @@ struct Option {
   bool needs_cluster = false;  // it has no use without spec.cluster
   bool names_cluster = false;  // its value fills in {clusterName}
   enum class Servers : unsigned char { none, limited, excepted };
-  Servers servers = Servers::none;  // its values are patterns of servers
-  std::string_view companion = {};  // the option without which it may do nothing
+  Servers servers = Servers::none;     // its values are patterns of servers
+  std::string_view companion = {};     // the option without which it may do nothing
+  std::array<OptionUse, 2> uses = {};  // it is used if all of these hold
+  bool is_requested = false;           // a provider is asked for it
+  OptionUse requested_for = {};        // if this holds
+  std::string_view not_identity = {};  // why its value tells no two credentials apart
 
   // Reads the texts (one, unless the option repeats) into the program's variable.
   std::function<Status(const std::vector<std::string>&)> store = {};
@@ -121,9 +138,14 @@ class OptionBuilder {
   OptionBuilder& variable(std::string_view name) {
     return set([name](Option& o) { o.variables.push_back(name); });
   }
-  // For an option that is not used in this run: its variables are neither read nor checked.
-  OptionBuilder& no_variables() {
-    return set([](Option& o) { o.variables.clear(); });
+  // These options name the same thing: if one of them is set, the platform's variables for this one
+  // are neither read nor checked. The texts must be literals, and are not copied.
+  OptionBuilder& no_variable_with(std::string_view one, std::string_view other) {
+    return set([=](Option& o) { o.rivals = {one, other}; });
+  }
+  // Values that differ in letter case alone are one value.
+  OptionBuilder& ignores_case() {
+    return set([](Option& o) { o.ignores_case = true; });
   }
   OptionBuilder& secret() {
     return set([](Option& o) { o.is_secret = true; });
@@ -219,6 +241,36 @@ class OptionBuilder {
   OptionBuilder& only_with(std::string_view companion) {
     return set([companion](Option& o) { o.companion = companion; });
   }
+  // The option is used only if `option` has one of the values; "" stands for an option that is not
+  // set. If it is not used, a flag that sets it is an error with this hint, and every other source
+  // of it is ignored, because it may be meant for another program. At most two such conditions can
+  // be declared. All texts must be literals, and are not copied.
+  OptionBuilder& only_for(std::string_view option, std::span<const std::string_view> values,
+                          std::string_view hint = {}) {
+    return set([=](Option& o) {
+      (o.uses[0].option.empty() ? o.uses[0] : o.uses[1]) = {
+          .option = option, .values = values, .hint = hint};
+    });
+  }
+  // The same for an option that any value of the other one makes useful.
+  OptionBuilder& needs(std::string_view option, std::string_view hint = {}) {
+    return only_for(option, {}, hint);
+  }
+  // A provider is asked for what the option names, so a ClusterProfile's value needs
+  // --allow-audience. With the arguments, only if `option` has one of the values. The texts are not
+  // copied.
+  OptionBuilder& requested(std::string_view option = {},
+                           std::span<const std::string_view> values = {}) {
+    return set([=](Option& o) {
+      o.is_requested = true;
+      o.requested_for = {.option = option, .values = values};
+    });
+  }
+  // Two runs that differ only in this option get the same credential, so its value is no part of
+  // the cache's key. `reason` must be a literal, and is not copied.
+  OptionBuilder& not_identity(std::string_view reason) {
+    return set([reason](Option& o) { o.not_identity = reason; });
+  }
 
  private:
   template <class Change>
@@ -256,6 +308,8 @@ class OptionSet {
   // Sets the heading of the options that are added from now on. `title` must be a literal, and is
   // not copied.
   void group(std::string_view title) { group_ = title; }
+  // Declares the options that are added from now on as OptionBuilder::not_identity() does.
+  void not_identity(std::string_view reason) { not_identity_ = reason; }
 
   OptionBuilder add(std::string_view name, bool& target, std::string_view help);
   OptionBuilder add(std::string_view name, std::string& target, std::string_view value_name,
@@ -296,6 +350,7 @@ class OptionSet {
   OptionBuilder add(Option option);
 
   std::string_view group_ = "Options";
+  std::string_view not_identity_ = {};
   bool ignores_profile_ = false;
   std::vector<Option> options_;
 };
@@ -303,13 +358,15 @@ class OptionSet {
 template <class T, class Parse>
 OptionBuilder OptionSet::add_parsed(std::string_view name, T& target, std::string_view value_name,
                                     std::string_view help, Parse parse) {
-  return add({.name = name,
-              .value_name = value_name,
-              .help = help,
-              .store = [&target, parse](const std::vector<std::string>& texts) -> Status {
-                target = EXECCRED_TRY(parse(texts.front()));
-                return {};
-              }});
+  Option option = {.name = name,
+                   .value_name = value_name,
+                   .help = help,
+                   .store = [&target, parse](const std::vector<std::string>& texts) -> Status {
+                     target = EXECCRED_TRY(parse(texts.front()));
+                     return {};
+                   }};
+  if constexpr (std::is_same_v<T, std::string>) option.parsed = &target;
+  return add(std::move(option));
 }
 
 template <class T, class Parse>

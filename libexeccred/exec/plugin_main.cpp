@@ -135,7 +135,6 @@ class Run {
   Result<std::string> read_exec_info() const;
   Status read_config(const ExecInfo& info, const DebugLog& debug);
   Status check_required(const ExecInfo& info) const;
-  Status check_profile_audiences(const ExecInfo& info) const;
   Result<SecretString> ask_provider(const CredentialRequest& request, const DebugLog& debug);
 
   const PluginInfo& plugin_;
@@ -170,6 +169,7 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
   const DebugLog debug(std::string(plugin_.name), common_.debug);
   if (common_.show_config) return show_config(environment, debug);
   TRY(provider_.change_options(options_, settings_));
+  TRY(settings_.check_uses());
   TRY(provider_.check(settings_));
   TRY(settings_.check_profile_arguments());
   return credential(debug);
@@ -208,6 +208,7 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
   TRY(read_config(request.info, debug));
   TRY(settings_.read_variables(environment_));
   TRY(settings_.store());
+  request.plugin = plugin_.name;
   request.settings = &settings_;
   request.cluster_name = common_.cluster_name;
   request.rules = common_.rules;
@@ -219,7 +220,7 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
   Result<SecretString> document = [&]() -> Result<SecretString> {
     TRY(provider_.check_request(request));
     TRY(check_cluster(common_.rules, request.info, is_named ? binding.text : ""));
-    TRY(check_profile_audiences(request.info));
+    TRY(check_audience_choice(options_, settings_, common_.rules, request.info));
     TRY(check_choices(options_, settings_));
     return ask_provider(request, debug);
   }();
@@ -237,7 +238,11 @@ Result<SecretString> Run::show_config(const Status& environment, const DebugLog&
   check(environment);
   const Status changed = provider_.change_options(options_, settings_);
   check(changed);
-  if (changed) check(provider_.check(settings_));
+  if (changed) {
+    const Status used = settings_.check_uses();
+    check(used);
+    if (used) check(provider_.check(settings_));
+  }
   check(settings_.check_profile_arguments());
   std::string document;
   const Result<ExecInfo> info = exec_info(document, debug);
@@ -326,18 +331,6 @@ Status Run::read_config(const ExecInfo& info, const DebugLog& debug) {
   return status;
 }
 
-// Without mints_tokens(), an audience only restricts the token. Then the patterns are checked only
-// if there are any.
-Status Run::check_profile_audiences(const ExecInfo& info) const {
-  const Setting& audience = settings_.get("audience");
-  const bool is_checked = provider_.mints_tokens() || !common_.rules.allow_audience.empty();
-  if (!audience.is_from_profile() || !is_checked) return {};
-  for (const std::string& text : audience.texts) {
-    TRY(check_audience(common_.rules, text, info));
-  }
-  return {};
-}
-
 // Some clients read standard error and standard output from one pipe, as one document.
 bool has_one_output() {
   struct stat out = {};
@@ -399,6 +392,7 @@ int run(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
 }  // namespace
 
 void add_common_options(OptionSet& options, CommonOptions& common) {
+  options.not_identity("it belongs to the run, and not to the credential");
   options.group(kCommonGroup);
   options
       .add("exec-info", common.exec_info, "PATH|-",

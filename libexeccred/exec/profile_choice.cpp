@@ -98,12 +98,24 @@ OptionBuilder add_choice_patterns(OptionSet& set, std::string_view name,
   return set
       .add_parsed(name, patterns, "PATTERN", help,
                   [](const std::string& text) { return ChoicePattern::parse(text); })
-      .no_environment();
+      .no_environment()
+      .not_identity("it only allows a choice, which is an input itself");
 }
 
 Status check_choices(const OptionSet& options, const Settings& settings) {
   for (const Option& option : options.all()) {
     if (option.is_choice) TRY(check_choice(option, settings));
+  }
+  return {};
+}
+
+Status check_audience_choice(const OptionSet& options, const Settings& settings,
+                             const AccessRules& rules, const ExecInfo& info) {
+  const Option* const option = options.find("audience");
+  if (option == nullptr || !settings.get("audience").is_from_profile()) return {};
+  if (!settings.is_requested(*option) && rules.allow_audience.empty()) return {};
+  for (const std::string& text : settings.get("audience").texts) {
+    TRY(check_audience(rules, text, info));
   }
   return {};
 }

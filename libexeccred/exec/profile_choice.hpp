@@ -6,6 +6,7 @@
 #pragma once
 
 #include <execcred/base/result.hpp>
+#include <execcred/exec/access_rules.hpp>
 #include <execcred/exec/option_set.hpp>
 #include <execcred/exec/settings.hpp>
 
@@ -41,5 +42,11 @@ OptionBuilder add_choice_patterns(OptionSet& set, std::string_view name,
 // Checks every choice that came from the ClusterProfile. Without any pattern it fails with
 // configuration; if no pattern matches, with no_credential.
 Status check_choices(const OptionSet& options, const Settings& settings);
+
+// Checks the audience that came from the ClusterProfile, as check_audience() does. If no provider
+// is asked for it, an audience only restricts the token, so it is checked only if there are
+// patterns.
+Status check_audience_choice(const OptionSet& options, const Settings& settings,
+                             const AccessRules& rules, const ExecInfo& info);
 
 }  // namespace execcred

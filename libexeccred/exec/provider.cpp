@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/exec/provider.hpp>
 
+#include <execcred/base/try.hpp>
+#include <execcred/exec/cache_options.hpp>
+#include <execcred/exec/inputs.hpp>
 #include <execcred/exec/template.hpp>
 
 #include <algorithm>
@@ -34,6 +37,29 @@ Binding Provider::binding(const OptionSet& options, const GivenOptions& given) c
   }
   if (own.kind != Kind::any_server || !is_audience_server(options, given)) return own;
   return {.kind = Kind::named_server, .text = given.as_typed("allow-audience") + "=server"};
+}
+
+namespace {
+
+Result<Credential> obtain(const Plan& plan, const CacheKey& key, const CredentialRequest& request,
+                          const CallContext& run) {
+  if (plan.cache) {
+    return CredentialCache(cache_of_run(*plan.cache, request), run).get(key, plan.ask);
+  }
+  CallContext call = run;
+  Issued issued = TRY(plan.ask(call));
+  if (run.notes != nullptr && !issued.identity.empty()) run.notes->identity = issued.identity;
+  return std::move(issued.credential);
+}
+
+}  // namespace
+
+Result<Credential> Provider::get_credential(const CredentialRequest& request,
+                                            const CallContext& run) const {
+  Inputs inputs(request, run.environment);
+  const Plan made = TRY(plan(*request.settings, inputs));
+  Credential credential = TRY(obtain(made, inputs.key(), request, run));
+  return made.finish ? made.finish(std::move(credential), run) : std::move(credential);
 }
 
 }  // namespace execcred

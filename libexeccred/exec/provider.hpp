@@ -4,12 +4,14 @@
 
 #include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
+#include <execcred/cache/credential_cache.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/exec/exec_credential.hpp>
 #include <execcred/exec/option_set.hpp>
 #include <execcred/exec/settings.hpp>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +34,7 @@ class DebugLog {
 
 // The request: the client's document, and the common options that belong to it.
 struct CredentialRequest {
+  std::string_view plugin = {};  // the name of its binary
   ExecInfo info;
   std::string document;      // of the client, unchanged; empty if there is none
   std::string cluster_name;  // --cluster, or spec.cluster.config.clusterName; may be empty
@@ -97,6 +100,24 @@ inline Advice refused_field(const Error& error) {
           .hint = error.hint};
 }
 
+class Inputs;
+
+// How a run gets its credential, decided before anybody is asked.
+struct Plan {
+  // Asks the provider. It is the only part of a run that may talk to one, and may be called more
+  // than once.
+  CredentialCache::Ask ask = {};
+  // Where the credential is kept for other runs; nullopt: it is not kept. The key of the entry has
+  // all that the plan read of its Inputs.
+  std::optional<CacheOptions> cache = std::nullopt;
+  // Makes the client's credential of what was kept or just issued, in each run and without asking
+  // anybody. Empty: it is the client's credential.
+  std::function<Result<Credential>(Credential issued, const CallContext& run)> finish = {};
+  // Whose credential it will be, in the provider's own terms: an AWS role's ARN, a Google account.
+  // Empty if only the provider knows.
+  std::string principal = {};
+};
+
 // A plugin. A program that only checks configurations makes one too, and never requests a
 // credential from it.
 class Provider {
@@ -144,23 +165,14 @@ class Provider {
     return std::nullopt;
   }
 
-  // Whether the plugin issues tokens for an audience, so that an audience from a ClusterProfile
-  // needs --allow-audience. Called after change_options().
-  virtual bool mints_tokens() const { return false; }
+  // Called after the options were read and the cluster was checked against the access rules. It
+  // reads what determines the credential, only through `inputs`, and asks nobody. Its arguments
+  // outlive the plan.
+  virtual Result<Plan> plan(const Settings& settings, Inputs& inputs) const = 0;
 
-  // Whose credential get_credential() would get, in the provider's own terms: an AWS role's ARN, a
-  // Google account. For the command line, after change_options(). Empty if only the provider knows.
-  // It makes no request, and fails (configuration) as get_credential() does.
-  virtual Result<std::string> principal(const Settings& /*settings*/,
-                                        const Environment& /*environment*/) {
-    return std::string();
-  }
-
-  // Called once, after the options were read and the cluster was checked against the access rules.
-  // The credential's expires_at is its own end; plugin_main() computes the time that the answer
-  // claims.
-  virtual Result<Credential> get_credential(const CredentialRequest& request,
-                                            const CallContext& run) = 0;
+  // Makes the plan, and gets its credential from the cache or the provider. The credential's
+  // expires_at is its own end; plugin_main() computes the time that the answer claims.
+  Result<Credential> get_credential(const CredentialRequest& request, const CallContext& run) const;
 
  protected:
   // What the credential itself is tied to, however it was chosen.

@@ -33,13 +33,6 @@ Status check_value(const std::string& subject, std::string_view value) {
   return {};
 }
 
-// An option's value as people see it.
-std::string shown(const Option& option, const std::string& text) {
-  if (option.value_name != "URL") return without_url_secrets(text);
-  const std::string quoted = redacted_url(text);
-  return quoted.substr(1, quoted.size() - 2);
-}
-
 bool contains(const std::vector<std::string>& texts, std::string_view text) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
@@ -132,7 +125,39 @@ bool may_be_value(std::string_view argument) {
   return !argument.starts_with("--") && argument != "-" + std::string(kBoundaryFlag);
 }
 
+// The value of the option on which another one depends; empty if it is not set.
+std::string_view first_text(const Setting& setting) {
+  return setting.texts.empty() ? std::string_view() : std::string_view(setting.texts.front());
+}
+
+bool holds(const OptionUse& use, std::string_view value) {
+  if (use.option.empty()) return true;
+  if (use.values.empty()) return !value.empty();
+  return std::find(use.values.begin(), use.values.end(), value) != use.values.end();
+}
+
+// "--socket needs --subject=spiffe" if one value would do, else "--scope has no use with
+// --flow=pinniped".
+Error not_used(const Option& option, const OptionUse& use, std::string_view value) {
+  const std::string other = "--" + std::string(use.option);
+  std::string message = option.flag();
+  if (use.values.empty()) {
+    message.append(" needs ").append(other);
+  } else if (value.empty() || use.values.size() == 1) {
+    message.append(" needs ").append(other).append("=").append(use.values.front());
+  } else {
+    message.append(" has no use with ").append(other).append("=").append(value);
+  }
+  return wrong(std::move(message), std::string(use.hint));
+}
+
 }  // namespace
+
+std::string shown_value(const Option& option, const std::string& text) {
+  if (option.value_name != "URL") return without_url_secrets(text);
+  const std::string quoted = redacted_url(text);
+  return quoted.substr(1, quoted.size() - 2);
+}
 
 Status Settings::read_arguments(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) TRY(take_argument(arguments, i));
@@ -255,14 +280,16 @@ Status Settings::take_field(const json::Member& member) {
   const Option* option = option_of_field(options_, member.name);
   if (option == nullptr || member.value.is_null()) return {};
   const std::string path = std::string(kConfigPath) + "." + member.name;
-  if (contains(option->unused_fields, member.name) &&
-      !contains(option->config_fields, member.name)) {
+  const bool is_its_field = contains(option->config_fields, member.name);
+  const bool is_unused =
+      is_its_field ? !is_used(*option) : contains(option->unused_fields, member.name);
+  if (is_unused) {
     if (!is_empty_text(member.value)) {
-      passed_over_.push_back(path + " is passed over: " + option->unused_because);
+      passed_over_.push_back(path + " is passed over: " + why_unused(*option));
     }
     return {};
   }
-  if (!contains(option->config_fields, member.name)) return not_from_field(*option, path);
+  if (!is_its_field) return not_from_field(*option, path);
   Setting& setting = of(*option);
   if (is_empty_text(member.value)) {
     setting.empty_field = member.name;
@@ -290,6 +317,7 @@ Status Settings::take_field(const json::Member& member) {
 Status Settings::read_shared_fields(const json::Value& config) {
   for (const Option& option : options_.all()) {
     if (option.shared_field.empty() || of(option).origin != Setting::Origin::unset) continue;
+    if (!is_used(option)) continue;
     const json::Value* const value = config.find(option.shared_field);
     if (value == nullptr || value->is_null()) continue;
     if (is_empty_text(*value)) {
@@ -308,6 +336,7 @@ Status Settings::read_shared_fields(const json::Value& config) {
 
 Status Settings::read_variables(const Environment& environment) {
   for (const Option& option : options_.all()) {
+    if (!option.variables.empty() && !reads_variables(option)) continue;
     for (const std::string_view name : option.variables) {
       Setting& setting = of(option);
       if (setting.origin != Setting::Origin::unset) break;
@@ -324,11 +353,53 @@ Status Settings::read_variables(const Environment& environment) {
 Status Settings::check_profile_arguments() const {
   for (const Option& option : options_.all()) {
     const bool is_behind = of(option).origin == Setting::Origin::profile_argument;
-    if (is_behind && option.profile != Option::Profile::config_and_arguments) {
+    const bool may_be = option.profile == Option::Profile::config_and_arguments && is_used(option);
+    if (is_behind && !may_be) {
       return not_from_arguments(option);
     }
   }
   return {};
+}
+
+bool Settings::is_used(const Option& option) const {
+  return std::all_of(option.uses.begin(), option.uses.end(), [this](const OptionUse& use) {
+    return use.option.empty() || holds(use, first_text(get(use.option)));
+  });
+}
+
+bool Settings::reads_variables(const Option& option) const {
+  const auto is_given = [this](std::string_view name) {
+    const Option* const other = options_.find(name);
+    return other != nullptr && of(*other).origin != Setting::Origin::unset && is_used(*other);
+  };
+  return is_used(option) && std::none_of(option.rivals.begin(), option.rivals.end(), is_given);
+}
+
+bool Settings::is_requested(const Option& option) const {
+  const OptionUse& use = option.requested_for;
+  return option.is_requested && (use.option.empty() || holds(use, first_text(get(use.option))));
+}
+
+Status Settings::check_uses() const {
+  for (const Option& option : options_.all()) {
+    if (option.uses.front().option.empty() || !is_flag(option.name)) continue;
+    for (const OptionUse& use : option.uses) {
+      const std::string_view value = first_text(get(use.option));
+      if (!holds(use, value)) return not_used(option, use, value);
+    }
+  }
+  return {};
+}
+
+// What completes "… is passed over: ".
+std::string Settings::why_unused(const Option& option) const {
+  for (const OptionUse& use : option.uses) {
+    const std::string_view value = first_text(get(use.option));
+    if (holds(use, value)) continue;
+    return "--" + std::string(use.option) +
+           (value.empty() ? " is not set" : "=" + std::string(value) + " does not use it");
+  }
+  return option.unused_because;
 }
 
 Status Settings::store() {
@@ -341,7 +412,7 @@ Status Settings::store() {
     std::string& message = stored.error().message;
     for (const std::string& text : setting.texts) {
       const std::size_t at = message.find(text);
-      if (at != std::string::npos) message.replace(at, text.size(), shown(option, text));
+      if (at != std::string::npos) message.replace(at, text.size(), shown_value(option, text));
     }
     message.insert(0, where_from(option.name) + ": ");
     return stored;
@@ -390,7 +461,7 @@ namespace {
 
 std::string value_of(const Option& option, const Setting& setting) {
   std::vector<std::string> texts = setting.texts;
-  for (std::string& text : texts) text = shown(option, text);
+  for (std::string& text : texts) text = shown_value(option, text);
   std::string value = texts.empty() ? option.default_text : printable(join(texts, ","));
   if (option.is_secret && !setting.texts.empty()) value = "(set)";
   if (value.empty()) value = option.is_switch() ? "false" : "-";

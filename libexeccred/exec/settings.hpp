@@ -24,6 +24,9 @@
 
 namespace execcred {
 
+// An option's value as people may see it: without what may be a secret in a URL.
+std::string shown_value(const Option& option, const std::string& text);
+
 inline constexpr std::string_view kBoundaryFlag = "from-profile";
 // The field of a client's document that the writer of a ClusterProfile sets.
 inline constexpr std::string_view kConfigPath = "spec.cluster.config";
@@ -81,6 +84,13 @@ class Settings {
   Status check_given(const Option& option) const;
 
   const Setting& get(std::string_view name) const;
+  const OptionSet& options() const { return options_; }
+  // Whether the options on which this one depends have the values that it needs (OptionUse).
+  bool is_used(const Option& option) const;
+  // Whether a provider is asked for what the option names.
+  bool is_requested(const Option& option) const;
+  // Fails (configuration) if a flag sets an option that this run does not use.
+  Status check_uses() const;
   // Whether a flag set the option. A variable may be meant for other plugins of the same
   // controller; a flag is not.
   bool is_flag(std::string_view name) const { return get(name).origin == Setting::Origin::flag; }
@@ -97,6 +107,8 @@ class Settings {
   Status take_variable(const Option& option, const std::string& name, std::string_view value);
   Status take_field(const json::Member& member);
   Status read_shared_fields(const json::Value& config);
+  bool reads_variables(const Option& option) const;
+  std::string why_unused(const Option& option) const;
   Status add_profile_value(const Option& option, Setting& setting, std::string value);
 
   Setting& of(const Option& option);

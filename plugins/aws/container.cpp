@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "container.hpp"
 
-#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/exec/identity.hpp>
 #include <execcred/http/retry.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/os/deadline.hpp>
@@ -89,14 +87,10 @@ Result<std::optional<ContainerEndpoint>> container_endpoint(const Environment& e
   return std::optional(std::move(endpoint));
 }
 
-Status identify_container(const ContainerEndpoint& endpoint, CacheKey& key) {
-  const Url url = TRY(parse_url(endpoint.url));
-  // In ECS, the path is a secret.
-  key.add("source", "container").add("container", origin_of(url));
-  key.add("container.fingerprint", fingerprint("container", endpoint.url));
-  if (!endpoint.token_file.empty()) key.add("container.token-file", endpoint.token_file.native());
+Status plan_container(const ContainerEndpoint& endpoint, Inputs& inputs) {
+  inputs.add_machine();
   const SecretString token = TRY(token_of(endpoint));
-  add_token_identity("container.token", token, key);
+  inputs.add_token("container.token", token);
   return {};
 }
 

@@ -9,7 +9,7 @@
 #include <execcred/base/call_context.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
-#include <execcred/cache/key.hpp>
+#include <execcred/exec/inputs.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -28,8 +28,8 @@ struct ContainerEndpoint {
 // (configuration) if the URL is malformed, or if plain http is not allowed to its host.
 Result<std::optional<ContainerEndpoint>> container_endpoint(const Environment& environment);
 
-// Adds the inputs that determine the identity to the key. Fails if the token's file cannot be read.
-Status identify_container(const ContainerEndpoint& endpoint, CacheKey& key);
+// Reads the container's token, which determines the identity. Fails if its file cannot be read.
+Status plan_container(const ContainerEndpoint& endpoint, Inputs& inputs);
 
 Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, CallContext& call);
 

@@ -35,10 +35,26 @@ SecretString copy_of(const SecretString* text) {
   return text == nullptr ? SecretString() : text->copy();
 }
 
+// Whether --profile chose the profile, and not AWS_PROFILE: then credentials in the environment are
+// ignored.
+bool is_profile_chosen(const Settings& settings) {
+  return settings.get("profile").is_from_controller();
+}
+
+// Whether a ClusterProfile chose the role, which the patterns allow.
+bool is_role_of_profile(const Settings& settings) {
+  return settings.get("role-arn").is_from_profile();
+}
+
 class Planner {
  public:
-  Planner(const Options& options, const Environment& environment, const Profiles& profiles)
-      : options_(options), environment_(environment), profiles_(profiles) {}
+  Planner(const Options& options, const Settings& settings, const Environment& environment,
+          const Profiles& profiles)
+      : options_(options),
+        is_profile_chosen_(is_profile_chosen(settings)),
+        is_role_of_profile_(is_role_of_profile(settings)),
+        environment_(environment),
+        profiles_(profiles) {}
 
   Result<CredentialPlan> plan();
 
@@ -58,6 +74,8 @@ class Planner {
   Result<CredentialPlan::Source> instance() const;
 
   const Options& options_;
+  bool is_profile_chosen_;
+  bool is_role_of_profile_;
   const Environment& environment_;
   const Profiles& profiles_;
   std::vector<std::string> visited_ = {};
@@ -257,8 +275,8 @@ Result<CredentialPlan> Planner::plan() {
     source = TRY(role_source(*profile, plan.roles));
   }
   if (!source) {
-    const std::string chosen = options_.is_role_of_profile ? options_.role_arn : std::string();
-    source = TRY(web_identity(profile ? &*profile : nullptr, !options_.is_profile_chosen, chosen));
+    const std::string chosen = is_role_of_profile_ ? options_.role_arn : std::string();
+    source = TRY(web_identity(profile ? &*profile : nullptr, !is_profile_chosen_, chosen));
   }
   if (!source && profile) {
     source = TRY(of_profile(*profile));
@@ -290,22 +308,22 @@ std::string profile_name(const Options& options) {
   return options.profile.empty() ? "default" : options.profile;
 }
 
-bool has_environment_keys(const Options& options, const Environment& environment) {
-  return !options.is_profile_chosen && environment.get("AWS_ACCESS_KEY_ID").has_value();
+bool has_environment_keys(const Settings& settings, const Environment& environment) {
+  return !is_profile_chosen(settings) && environment.get("AWS_ACCESS_KEY_ID").has_value();
 }
 
-Result<CredentialPlan> plan_credentials(const Options& options, const Environment& environment,
-                                        const Profiles* profiles) {
+Result<CredentialPlan> plan_credentials(const Options& options, const Settings& settings,
+                                        const Environment& environment, const Profiles* profiles) {
   CredentialPlan plan;
-  if (has_environment_keys(options, environment)) {
+  if (has_environment_keys(settings, environment)) {
     std::optional<AwsCredentials> keys = TRY(aws_credentials_of_environment(environment));
     if (keys) plan.source = *std::move(keys);
   } else {
-    plan = TRY(Planner(options, environment, *profiles).plan());
+    plan = TRY(Planner(options, settings, environment, *profiles).plan());
   }
   if (options.role_arn.empty()) return plan;
   if (auto* identity = std::get_if<WebIdentity>(&plan.source);
-      identity != nullptr && plan.roles.empty() && options.is_role_of_profile) {
+      identity != nullptr && plan.roles.empty() && is_role_of_profile(settings)) {
     TRY(choose_role(options, identity->role));
     return plan;
   }

@@ -17,6 +17,7 @@
 #include <execcred/aws/credentials.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
+#include <execcred/exec/settings.hpp>
 #include <execcred/sources/token_command.hpp>
 
 #include <filesystem>
@@ -50,11 +51,11 @@ struct CredentialPlan {
 std::string profile_name(const Options& options);
 
 // Whether the keys in the environment are used, so that no file is needed for credentials.
-bool has_environment_keys(const Options& options, const Environment& environment);
+bool has_environment_keys(const Settings& settings, const Environment& environment);
 
 // `profiles` may be nullptr if has_environment_keys(). Fails (configuration) if the profile does
 // not exist or cannot be used.
-Result<CredentialPlan> plan_credentials(const Options& options, const Environment& environment,
-                                        const Profiles* profiles);
+Result<CredentialPlan> plan_credentials(const Options& options, const Settings& settings,
+                                        const Environment& environment, const Profiles* profiles);
 
 }  // namespace execcred::aws

@@ -56,7 +56,8 @@ void add_options(OptionSet& set, Options& options) {
       .required()
       .form(kClusterForm)
       .from_profile(Option::Profile::config_and_arguments, {"clusterId"})
-      .or_from_field("clusterName");
+      .or_from_field("clusterName")
+      .not_identity("each run signs its token for it, with a session of many clusters");
   set.add_parsed("region", options.region, "REGION", "Region of the STS that the token is for",
                  parse_region)
       .default_text("the profile's, the instance's")
@@ -64,7 +65,8 @@ void add_options(OptionSet& set, Options& options) {
       .form(kRegionForm)
       .example("us-west-2")
       .variable("AWS_REGION")
-      .variable("AWS_DEFAULT_REGION");
+      .variable("AWS_DEFAULT_REGION")
+      .not_identity("each run signs its token for it; the region of STS is an input of its own");
   set.group("Credential source");
   set.add_parsed("role-arn", options.role_arn, "ARN", "Role to assume with the credentials",
                  parse_role_arn)

@@ -17,13 +17,9 @@ struct Options {
   std::string region = {};
   std::string role_arn = {};
   std::vector<ChoicePattern> allow_roles = {};
-  bool is_role_of_profile = false;  // a ClusterProfile's choice, which the patterns allow
   std::string session_name = {};
   std::string external_id = {};
   std::string profile = {};
-  // True if --profile chose the profile, and not AWS_PROFILE: then credentials in the environment
-  // are ignored.
-  bool is_profile_chosen = false;
   CacheOptions cache = {};
 };
 

@@ -16,9 +16,11 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/exec/cache_options.hpp>
+#include <execcred/exec/inputs.hpp>
 #include <execcred/json/json.hpp>
+#include <execcred/json/json_reader.hpp>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -28,66 +30,7 @@
 
 namespace execcred::aws {
 
-class Aws final : public Provider {
- public:
-  void add_options(OptionSet& set) override { aws::add_options(set, options_); }
-
-  Status change_options(OptionSet& /*set*/, const Settings& settings) override {
-    has_own_region_ = settings.get("region").is_from_controller();
-    options_.is_profile_chosen = settings.get("profile").is_from_controller();
-    return {};
-  }
-
-  Status check(const Settings& /*settings*/) const override { return check_options(options_); }
-
-  Result<std::string> principal(const Settings& settings, const Environment& environment) override {
-    options_.is_role_of_profile = settings.get("role-arn").is_from_profile();
-    const Profiles profiles = TRY(Profiles::load(environment));
-    const CredentialPlan plan = TRY(plan_credentials(options_, environment, &profiles));
-    if (!plan.roles.empty()) return plan.roles.back().arn;
-    const auto* const identity = std::get_if<WebIdentity>(&plan.source);
-    if (identity != nullptr) return identity->role.arn;
-    // Keys in the environment may be of a session of this role.
-    const auto role = environment.get("AWS_ROLE_ARN");
-    if (!role || options_.is_profile_chosen) return std::string();
-    return parse_role_arn(std::string(*role));
-  }
-
-  Result<Credential> get_credential(const CredentialRequest& request,
-                                    const CallContext& run) override {
-    options_.is_role_of_profile = request.settings->get("role-arn").is_from_profile();
-    std::optional<Profiles> profiles;
-    if (!has_environment_keys(options_, run.environment) || options_.region.empty()) {
-      profiles = TRY(Profiles::load(run.environment));
-    }
-    const Profiles* const files = profiles ? &*profiles : nullptr;
-    const CredentialPlan plan = TRY(plan_credentials(options_, run.environment, files));
-    const CacheOptions cache = cache_options(request, run);
-    const std::string region = TRY(token_region(options_, files, cache, run));
-    const AwsCredentials credentials = TRY(credentials_of(plan, files, region, cache, run));
-    run.debug("signing as " + credentials.access_key_id + " for " + options_.cluster_id + " in " +
-              region);
-    return sign_eks_token({.cluster_id = options_.cluster_id,
-                           .region = region,
-                           .host = sts_host(region, endpoint_variant(run.environment))},
-                          credentials, run.clock.now());
-  }
-
- private:
-  CacheOptions cache_options(const CredentialRequest& request, const CallContext& run) const;
-  Result<AwsCredentials> credentials_of(const CredentialPlan& plan, const Profiles* profiles,
-                                        const std::string& region, const CacheOptions& cache,
-                                        const CallContext& run) const;
-
-  Options options_;
-  bool has_own_region_ = false;  // by --region, and not by a ClusterProfile
-};
-
-CacheOptions Aws::cache_options(const CredentialRequest& request, const CallContext& run) const {
-  CacheOptions cache = cache_of_run(options_.cache, request);
-  cache.client = [&run] { return client_of_token(run.clock.now()); };
-  return cache;
-}
+namespace {
 
 // A ClusterProfile may name a region of another partition, whose STS would refuse the request.
 Status check_partition(const CredentialPlan& plan, const std::string& region) {
@@ -106,23 +49,141 @@ Status check_partition(const CredentialPlan& plan, const std::string& region) {
   return {};
 }
 
-Result<AwsCredentials> Aws::credentials_of(const CredentialPlan& plan, const Profiles* profiles,
-                                           const std::string& region, const CacheOptions& cache,
-                                           const CallContext& run) const {
-  if (plan.is_local()) return std::get<AwsCredentials>(plan.source);
+Result<StsTarget> target_in(const std::string& region, const CredentialPlan& plan,
+                            const Environment& environment) {
   StsTarget sts;
-  if (plan.asks_sts()) {
-    sts.region = TRY(sts_region(options_, has_own_region_, profiles, region, run));
-    TRY(check_partition(plan, sts.region));
-    sts.url = TRY(sts_url(sts.region, run.environment));
+  if (!plan.asks_sts()) return sts;
+  sts.region = region;
+  TRY(check_partition(plan, region));
+  sts.url = TRY(sts_url(region, environment));
+  return sts;
+}
+
+// What a run knows before it asks anybody. Only the instance may know the region. Then that of STS
+// is the same.
+struct Known {
+  CredentialPlan plan = {};
+  std::optional<std::string> region = {};
+  StsTarget sts = {};
+
+  // Whether nobody need be asked.
+  bool is_all() const { return region && plan.is_local(); }
+};
+
+// What is kept, as JSON: a session, and a region that the instance gave.
+SecretString kept_text(const SecretString& session, const std::string& region) {
+  SecretString text(R"({"Region":")" + region + "\"");
+  if (!session.empty()) {
+    text.append(R"(,"Session":)");
+    text.append(session.reveal());
   }
-  const CacheKey key = TRY(session_key(plan, sts, run.environment));
-  const auto ask = [&](CallContext& call) { return new_session(plan, sts, call); };
-  const Credential session = TRY(CredentialCache(cache, run).get(key, ask));
-  json::Value document = TRY(json::parse(session.token.reveal()));
-  Result<AwsCredentials> credentials = aws_credentials_of_json(document, "SessionToken");
-  json::wipe(document);
-  return credentials;
+  text.append("}");
+  return text;
+}
+
+// The ARN of the role that signs; empty if it is not known.
+std::string principal_of(const CredentialPlan& plan, const Settings& settings,
+                         const Environment& environment) {
+  if (!plan.roles.empty()) return plan.roles.back().arn;
+  const auto* const identity = std::get_if<WebIdentity>(&plan.source);
+  if (identity != nullptr) return identity->role.arn;
+  // Keys in the environment may be of a session of this role.
+  const auto role = environment.get("AWS_ROLE_ARN");
+  if (!role || settings.get("profile").is_from_controller()) return {};
+  return parse_role_arn(std::string(*role)) ? std::string(*role) : std::string();
+}
+
+Result<Issued> ask(const Known& known, CallContext& call) {
+  const std::string region = known.region ? std::string() : TRY(region_of_instance(call));
+  StsTarget sts = known.sts;
+  if (!known.region) sts = TRY(target_in(region, known.plan, call.environment));
+  Issued issued = {.identity = "this instance", .target = "its region"};
+  if (!known.plan.is_local()) issued = TRY(new_session(known.plan, sts, call));
+  issued.credential.token = kept_text(issued.credential.token, region);
+  return issued;
+}
+
+}  // namespace
+
+class Aws final : public Provider {
+ public:
+  void add_options(OptionSet& set) override { aws::add_options(set, options_); }
+
+  Status check(const Settings& /*settings*/) const override { return check_options(options_); }
+
+  Result<Plan> plan(const Settings& settings, Inputs& inputs) const override {
+    const auto known = std::make_shared<Known>(TRY(read(settings, inputs)));
+    Plan plan = {.ask = [known](CallContext& call) { return ask(*known, call); }};
+    plan.principal =
+        principal_of(known->plan, settings, inputs.unrecorded_environment("it is for people"));
+    plan.finish = [this, known](Credential issued, const CallContext& run) {
+      return sign(*known, issued, run);
+    };
+    if (known->is_all()) {
+      plan.ask = [](CallContext& /*call*/) { return Result<Issued>(Issued()); };
+      return plan;
+    }
+    plan.cache = options_.cache;
+    plan.cache->client = [] { return client_of_token(system_clock().now()); };
+    return plan;
+  }
+
+ private:
+  Result<Known> read(const Settings& settings, Inputs& inputs) const;
+  Result<Credential> sign(const Known& known, const Credential& issued,
+                          const CallContext& run) const;
+
+  Options options_;
+};
+
+Result<Known> Aws::read(const Settings& settings, Inputs& inputs) const {
+  const Environment& environment = inputs.environment();
+  std::optional<Profiles> profiles;
+  if (!has_environment_keys(settings, environment) || options_.region.empty()) {
+    const auto read_file = [&inputs](const std::filesystem::path& path, std::size_t max_bytes) {
+      return inputs.secret_file("profiles", path, max_bytes);
+    };
+    profiles = TRY(Profiles::load(environment, read_file));
+  }
+  const Profiles* const files = profiles ? &*profiles : nullptr;
+  Known known = {.plan = TRY(plan_credentials(options_, settings, environment, files))};
+  known.region = TRY(known_region(options_, files, environment));
+  if (known.is_all()) return known;
+  TRY(plan_session(known.plan, inputs));
+  if (!known.region) {
+    inputs.add_machine();
+    return known;
+  }
+  const bool is_own = settings.get("region").is_from_controller();
+  const std::string region = TRY(sts_region(options_, is_own, files, *known.region, environment));
+  known.sts = TRY(target_in(region, known.plan, environment));
+  inputs.add("sts", known.sts.url);
+  inputs.add("sts.region", known.sts.region);
+  return known;
+}
+
+// Signing needs no request, so each run has a token of its own.
+Result<Credential> Aws::sign(const Known& known, const Credential& issued,
+                             const CallContext& run) const {
+  std::string region = known.region.value_or("");
+  AwsCredentials credentials;
+  if (known.plan.is_local()) credentials = std::get<AwsCredentials>(known.plan.source);
+  if (!known.is_all()) {
+    json::Value kept = TRY(json::parse(issued.token.reveal()));
+    if (!known.region) region = json::text_or_empty(kept, "Region");
+    const json::Value* const session = kept.find("Session");
+    Result<AwsCredentials> found = session == nullptr
+                                       ? Result<AwsCredentials>(credentials)
+                                       : aws_credentials_of_json(*session, "SessionToken");
+    json::wipe(kept);
+    credentials = TRY(std::move(found));
+  }
+  run.debug("signing as " + credentials.access_key_id + " for " + options_.cluster_id + " in " +
+            region);
+  return sign_eks_token({.cluster_id = options_.cluster_id,
+                         .region = region,
+                         .host = sts_host(region, endpoint_variant(run.environment))},
+                        credentials, run.clock.now());
 }
 
 PluginDefinition plugin() {

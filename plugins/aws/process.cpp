@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process.hpp"
 
-#include <execcred/base/digest.hpp>
 #include <execcred/base/shell_words.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/exec/identity.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/os/deadline.hpp>
 
@@ -43,13 +41,6 @@ Result<TokenCommand> parse_credential_process(const std::string& text) {
   words->erase(words->begin());
   command.arguments = std::move(*words);
   return command;
-}
-
-void identify_process(const TokenCommand& command, const Environment& environment, CacheKey& key) {
-  identify_machine(key);  // as which the program may ask
-  key.add("source", "process").add("process", command.program);
-  key.add("process.fingerprint", fingerprint("process", command.arguments));
-  key.add("process.environment.fingerprint", environment_fingerprint(environment));
 }
 
 Result<AwsCredentials> run_credential_process(const TokenCommand& command,

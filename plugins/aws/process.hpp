@@ -7,7 +7,6 @@
 #include <execcred/base/call_context.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
-#include <execcred/cache/key.hpp>
 #include <execcred/sources/token_command.hpp>
 
 #include <string>
@@ -18,8 +17,6 @@ namespace execcred::aws {
 // is run. The first word must be an absolute path. Fails (configuration); the message does not
 // quote text that may contain a secret.
 Result<TokenCommand> parse_credential_process(const std::string& text);
-
-void identify_process(const TokenCommand& command, const Environment& environment, CacheKey& key);
 
 // Fails as run_token_command() does, and (no_credential) if the output is malformed or its Version
 // is not 1.

@@ -9,6 +9,7 @@
 #include <execcred/base/secret.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,12 +44,15 @@ class Profile {
   const ConfigSection* config_;
 };
 
+// Reads a file of at most so many bytes, and fails as read_secret_file() does.
+using ReadFile = std::function<Result<SecretString>(const std::filesystem::path&, std::size_t)>;
+
 class Profiles {
  public:
   // Reads the files that AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name, or
   // ~/.aws/credentials and ~/.aws/config if they exist. Fails (configuration) as read_secret_file
   // and parse_config_file do, or if a profile occurs twice.
-  static Result<Profiles> load(const Environment& environment);
+  static Result<Profiles> load(const Environment& environment, const ReadFile& read_file);
 
   std::optional<Profile> find(std::string_view name) const;
   // The files that were searched, for messages.

@@ -9,7 +9,6 @@
 #include <execcred/aws/region.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/exec/identity.hpp>
 
 #include <utility>
 
@@ -50,41 +49,35 @@ Result<std::string> checked(const Found& found) {
                .hint = std::string(kHint)};
 }
 
-Result<std::string> region_of_instance(const CacheOptions& cache, const CallContext& run) {
-  const AwsMetadataUrls urls = metadata_urls(run.environment);
-  CacheKey key;
-  key.add("plugin", "aws").add("what", "region").add("instance", urls.zone);
-  identify_machine(key);
-  const auto ask = [&](CallContext& call) -> Result<Issued> {
-    const std::string region = TRY(AwsMetadata(urls, call).region());
-    Issued fresh = {.identity = "this instance", .target = "its region"};
-    fresh.credential.token = SecretString(region);
-    return fresh;
-  };
-  const Credential kept = TRY(CredentialCache(cache, run)
-                                  .get(key, ask)
-                                  .context("looking for the region, which nothing else names")
-                                  .hint(std::string(kHint)));
-  return checked({.region = std::string(kept.token.reveal()), .where = "the instance's region"});
-}
-
 }  // namespace
 
-Result<std::string> token_region(const Options& options, const Profiles* profiles,
-                                 const CacheOptions& cache, const CallContext& run) {
-  if (!options.region.empty()) return options.region;
+Result<std::optional<std::string>> known_region(const Options& options, const Profiles* profiles,
+                                                const Environment& environment) {
+  if (!options.region.empty()) return std::optional(options.region);
   const std::optional<Found> found = TRY(region_of_profile(options, profiles));
-  if (found) return checked(*found);
-  if (!is_aws_metadata_disabled(run.environment)) return region_of_instance(cache, run);
+  if (found) {
+    std::string region = TRY(checked(*found));
+    return std::optional(std::move(region));
+  }
+  if (!is_aws_metadata_disabled(environment)) return std::optional<std::string>();
   return Error{.kind = Error::Kind::configuration,
                .message = "no region is known",
                .hint = std::string(kHint)};
 }
 
+Result<std::string> region_of_instance(CallContext& call) {
+  const AwsMetadataUrls urls = metadata_urls(call.environment);
+  std::string region = TRY(AwsMetadata(urls, call)
+                               .region()
+                               .context("looking for the region, which nothing else names")
+                               .hint(std::string(kHint)));
+  return checked({.region = std::move(region), .where = "the instance's region"});
+}
+
 Result<std::string> sts_region(const Options& options, bool is_own, const Profiles* profiles,
-                               const std::string& token_region, const CallContext& run) {
+                               const std::string& token_region, const Environment& environment) {
   if (is_own) return token_region;
-  std::optional<Found> found = region_of_environment(run.environment);
+  std::optional<Found> found = region_of_environment(environment);
   if (!found) {
     found = TRY(region_of_profile(options, profiles));
   }

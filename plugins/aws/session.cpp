@@ -7,12 +7,10 @@
 
 #include <execcred/aws/metadata.hpp>
 #include <execcred/base/cause.hpp>
-#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
-#include <execcred/exec/identity.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/os/deadline.hpp>
@@ -23,6 +21,8 @@
 
 namespace execcred::aws {
 namespace {
+
+constexpr std::string_view kCaBundle = "AWS_CA_BUNDLE";
 
 Result<SecretString> read_web_identity(const WebIdentity& identity) {
   const auto read = [&]() -> Result<SecretString> {
@@ -36,45 +36,23 @@ Result<SecretString> read_web_identity(const WebIdentity& identity) {
           "projected serviceAccountToken");
 }
 
-void identify_role(const Role& role, std::string_view name, CacheKey& key) {
-  const std::string prefix = std::string(name) + ".";
-  key.add(prefix + "arn", role.arn).add(prefix + "session-name", role.session_name);
-  if (!role.external_id.empty()) {
-    key.add(prefix + "external-id.fingerprint", fingerprint("external-id", role.external_id));
+Status plan_source(const CredentialPlan::Source& source, Inputs& inputs) {
+  if (std::holds_alternative<AwsCredentials>(source)) return {};
+  if (const auto* identity = std::get_if<WebIdentity>(&source)) {
+    const SecretString token = TRY(read_web_identity(*identity));
+    inputs.add_token("token", token);
+    return {};
   }
-  if (role.duration) key.add(prefix + "duration", std::to_string(role.duration->count()));
-}
-
-void identify_keys(const AwsCredentials& keys, CacheKey& key) {
-  SecretString secret = keys.secret_access_key.copy();
-  secret.append(std::string_view("\0", 1));
-  secret.append(keys.session_token.reveal());
-  key.add("source", "keys").add("keys.id", keys.access_key_id);
-  key.add("keys.fingerprint", fingerprint("keys", secret.reveal()));
-}
-
-Status identify_web_identity(const WebIdentity& identity, CacheKey& key) {
-  key.add("source", "web-identity").add("token-file", identity.token_file.native());
-  const SecretString token = TRY(read_web_identity(identity));
-  add_token_identity("token", token, key);
-  identify_role(identity.role, "token.role", key);
-  return {};
-}
-
-Status identify_source(const CredentialPlan::Source& source, const Environment& environment,
-                       CacheKey& key) {
-  if (const auto* keys = std::get_if<AwsCredentials>(&source)) {
-    identify_keys(*keys, key);
-  } else if (const auto* identity = std::get_if<WebIdentity>(&source)) {
-    return identify_web_identity(*identity, key);
-  } else if (const auto* command = std::get_if<TokenCommand>(&source)) {
-    identify_process(*command, environment, key);
-  } else if (const auto* endpoint = std::get_if<ContainerEndpoint>(&source)) {
-    identify_machine(key);
-    return identify_container(*endpoint, key);
+  if (const auto* endpoint = std::get_if<ContainerEndpoint>(&source)) {
+    return plan_container(*endpoint, inputs);
+  }
+  inputs.add_machine();
+  if (std::holds_alternative<TokenCommand>(source)) {
+    const Environment& environment =
+        inputs.unrecorded_environment("what the program gets of it is recorded");
+    inputs.add("process.environment.fingerprint", environment_fingerprint(environment));
   } else {
-    identify_machine(key);
-    key.add("source", "instance").add("instance", metadata_urls(environment).role);
+    metadata_urls(inputs.environment());
   }
   return {};
 }
@@ -103,7 +81,7 @@ class SessionChain {
 };
 
 Status SessionChain::read_ca() {
-  const auto path = call_.environment.get("AWS_CA_BUNDLE");
+  const auto path = call_.environment.get(kCaBundle);
   if (!path || !endpoint_.tls.ca_certificates.empty()) return {};
   endpoint_.tls.ca_certificates =
       TRY(read_ca_file(std::string(*path))
@@ -181,18 +159,10 @@ AwsMetadataUrls metadata_urls(const Environment& environment) {
           .zone = base + "/latest/meta-data/placement/availability-zone/"};
 }
 
-Result<CacheKey> session_key(const CredentialPlan& plan, const StsTarget& sts,
-                             const Environment& environment) {
-  CacheKey key;
-  key.add("plugin", "aws").add("what", "session");
-  TRY(identify_source(plan.source, environment, key));
-  for (std::size_t i = 0; i < plan.roles.size(); ++i) {
-    identify_role(plan.roles[i], "role." + std::to_string(i), key);
-  }
-  if (!plan.asks_sts()) return key;
-  key.add("sts", sts.url).add("sts.region", sts.region);
-  if (const auto bundle = environment.get("AWS_CA_BUNDLE")) key.add("ca-bundle", *bundle);
-  return key;
+Status plan_session(const CredentialPlan& plan, Inputs& inputs) {
+  TRY(plan_source(plan.source, inputs));
+  if (plan.asks_sts()) inputs.environment().get(kCaBundle);
+  return {};
 }
 
 Result<Issued> new_session(const CredentialPlan& plan, const StsTarget& sts, CallContext& call) {

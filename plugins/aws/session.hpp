@@ -11,7 +11,7 @@
 #include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/cache/credential_cache.hpp>
-#include <execcred/cache/key.hpp>
+#include <execcred/exec/inputs.hpp>
 
 #include <optional>
 #include <string>
@@ -24,10 +24,9 @@ struct StsTarget {
   std::string region = {};
 };
 
-// The cache key: every input that determines the session's identity, without secrets. Fails if a
-// token's file cannot be read.
-Result<CacheKey> session_key(const CredentialPlan& plan, const StsTarget& sts,
-                             const Environment& environment);
+// Reads what determines the session, beside what the plan was made of. Fails if a token's file
+// cannot be read.
+Status plan_session(const CredentialPlan& plan, Inputs& inputs);
 
 // Requests a new session. The credential's token is the session as JSON.
 Result<Issued> new_session(const CredentialPlan& plan, const StsTarget& sts, CallContext& call);

@@ -24,12 +24,11 @@ Result<IdentityKind> chosen_kind(const Options& options) {
 
 }  // namespace
 
-Result<std::unique_ptr<Identity>> open_identity(const Options& options,
-                                                const CredentialRequest& request,
-                                                const CallContext& run) {
+Result<std::unique_ptr<Identity>> open_identity(const Options& options, const Settings& settings,
+                                                Inputs& inputs) {
   const IdentityKind kind = TRY(chosen_kind(options));
-  if (kind == IdentityKind::managed) return open_managed_identity(options, run);
-  return open_workload_identity(options, request.info, run);
+  if (kind == IdentityKind::managed) return open_managed_identity(options, inputs);
+  return open_workload_identity(options, settings, inputs);
 }
 
 }  // namespace execcred::azure

@@ -7,8 +7,8 @@
 #include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/cache/credential_cache.hpp>
-#include <execcred/cache/key.hpp>
-#include <execcred/exec/provider.hpp>
+#include <execcred/exec/inputs.hpp>
+#include <execcred/exec/settings.hpp>
 
 #include <memory>
 
@@ -18,16 +18,13 @@ class Identity {
  public:
   virtual ~Identity() = default;
 
-  // Adds all inputs that determine the token's identity and the server to the key.
-  virtual void identify(CacheKey& key) const = 0;
   // Requests a token. Fails with no_credential, unavailable or configuration.
   virtual Result<Issued> ask(CallContext& call) const = 0;
 };
 
-// Reads the local inputs (the federated token, variables); sends nothing. The arguments must
-// outlive the identity. Fails (configuration, no_credential).
-Result<std::unique_ptr<Identity>> open_identity(const Options& options,
-                                                const CredentialRequest& request,
-                                                const CallContext& run);
+// Reads the local inputs (the federated token, variables); sends nothing. `options` must outlive
+// the identity. Fails (configuration, no_credential).
+Result<std::unique_ptr<Identity>> open_identity(const Options& options, const Settings& settings,
+                                                Inputs& inputs);
 
 }  // namespace execcred::azure

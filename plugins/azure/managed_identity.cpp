@@ -4,12 +4,10 @@
 #include "managed_endpoint.hpp"
 #include "managed_reply.hpp"
 
-#include <execcred/base/digest.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/exec/identity.hpp>
 #include <execcred/http/retry.hpp>
 #include <execcred/oauth/local_url.hpp>
 #include <execcred/os/deadline.hpp>
@@ -26,28 +24,27 @@ constexpr int kAttempts = 6;
 
 class ManagedIdentity final : public Identity {
  public:
-  ManagedIdentity(const Options& options, const CallContext& run) : options_(options), run_(run) {}
+  explicit ManagedIdentity(const Options& options) : options_(options) {}
 
-  Status open();
-  void identify(CacheKey& key) const override;
+  Status open(Inputs& inputs);
   Result<Issued> ask(CallContext& call) const override;
 
  private:
   Status select();
   bool is_app_service() const { return endpoint_.kind == ManagedEndpoint::Kind::app_service; }
   HttpRequest request() const;
-  ManagedReplyRules rules() const;
+  ManagedReplyRules rules(TimePoint now) const;
   Result<HttpResponse> send(CallContext& call) const;
 
   const Options& options_;
-  const CallContext& run_;
   ManagedEndpoint endpoint_;
   IdentitySelector selector_;
   std::string server_;  // the endpoint's origin
 };
 
-Status ManagedIdentity::open() {
-  endpoint_ = TRY(managed_endpoint(run_.environment));
+Status ManagedIdentity::open(Inputs& inputs) {
+  inputs.add_machine();
+  endpoint_ = TRY(managed_endpoint(inputs.environment()));
   const Url url = TRY(parse_url(endpoint_.url));
   server_ = origin_of(url);
   return select();
@@ -71,15 +68,6 @@ Status ManagedIdentity::select() {
   return take(endpoint_.resource_parameter(), options_.identity_resource_id);
 }
 
-void ManagedIdentity::identify(CacheKey& key) const {
-  key.add("identity", "managed").add("endpoint", endpoint_.url);
-  identify_machine(key);
-  if (!selector_.name.empty()) key.add(selector_.name, ascii_lower(selector_.value));
-  if (is_app_service()) {
-    key.add("identity-header.fingerprint", fingerprint("header", endpoint_.header.reveal()));
-  }
-}
-
 HttpRequest ManagedIdentity::request() const {
   HttpRequest request = {.url = endpoint_.url};
   request.url.append("?api-version=").append(endpoint_.api_version());
@@ -97,17 +85,17 @@ HttpRequest ManagedIdentity::request() const {
   return request;
 }
 
-ManagedReplyRules ManagedIdentity::rules() const {
+ManagedReplyRules ManagedIdentity::rules(TimePoint now) const {
   ManagedReplyRules rules = {
-      .kind = endpoint_.kind, .selector = selector_, .now = run_.clock.now(), .server = server_};
+      .kind = endpoint_.kind, .selector = selector_, .now = now, .server = server_};
   if (is_app_service()) rules.secrets.push_back(endpoint_.header.copy());
   return rules;
 }
 
 Result<HttpResponse> ManagedIdentity::send(CallContext& call) const {
   const auto client = make_http_client({}, call);  // no proxy, whatever the variables say
-  const Judge judge = [this](const HttpRequest& /*request*/, const HttpResponse& reply) {
-    return judge_managed_reply(reply, rules());
+  const Judge judge = [this, &call](const HttpRequest& /*request*/, const HttpResponse& reply) {
+    return judge_managed_reply(reply, rules(call.clock.now()));
   };
   return send_with_retries(*client, request(), call, {.attempts = kAttempts, .judge = judge});
 }
@@ -120,7 +108,7 @@ Result<Issued> ManagedIdentity::ask(CallContext& call) const {
                                            in_quotes(selector_.value)));
   const HttpResponse response =
       TRY(send(call).context("asking the endpoint of managed identities"));
-  TokenReply reply = TRY(parse_managed_reply(response, rules()));
+  TokenReply reply = TRY(parse_managed_reply(response, rules(call.clock.now())));
   Issued fresh;
   fresh.credential = {.token = std::move(reply.token), .expires_at = reply.expires_at};
   fresh.identity = selector_.name.empty() ? "the machine's managed identity"
@@ -131,10 +119,9 @@ Result<Issued> ManagedIdentity::ask(CallContext& call) const {
 
 }  // namespace
 
-Result<std::unique_ptr<Identity>> open_managed_identity(const Options& options,
-                                                        const CallContext& run) {
-  auto identity = std::make_unique<ManagedIdentity>(options, run);
-  TRY(identity->open());
+Result<std::unique_ptr<Identity>> open_managed_identity(const Options& options, Inputs& inputs) {
+  auto identity = std::make_unique<ManagedIdentity>(options);
+  TRY(identity->open(inputs));
   return std::unique_ptr<Identity>(std::move(identity));
 }
 

@@ -16,7 +16,6 @@
 namespace execcred::azure {
 
 // Fails (configuration) if the identity is named twice, or if the endpoint cannot be used.
-Result<std::unique_ptr<Identity>> open_managed_identity(const Options& options,
-                                                        const CallContext& run);
+Result<std::unique_ptr<Identity>> open_managed_identity(const Options& options, Inputs& inputs);
 
 }  // namespace execcred::azure

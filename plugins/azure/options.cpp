@@ -65,28 +65,36 @@ Result<std::string> parse_resource_id(const std::string& text) {
                "Microsoft.ManagedIdentity/userAssignedIdentities/NAME");
 }
 
-constexpr std::array<std::string_view, 5> kOfWorkload = {"tenant-id", "allow-tenant", "ca-file",
-                                                         "federated-token-file", "authority-host"};
-constexpr std::array<std::string_view, 2> kOfManaged = {"identity-resource-id",
-                                                        "identity-object-id"};
+// Without --identity, a federated token file decides.
+constexpr std::array<std::string_view, 2> kWorkload = {"workload", ""};
+constexpr std::array<std::string_view, 1> kManaged = {"managed"};
+constexpr std::string_view kWorkloadHint =
+    "the platform knows tenant and authority of a managed identity";
+constexpr std::string_view kManagedHint = "workload identity knows its identity by --client-id";
 
 void add_workload(OptionSet& set, Options& options) {
   set.add_parsed("client-id", options.client_id, "ID",
                  "Application or user-assigned identity, by its client ID", parse_guid)
       .chosen_among("allow-client-id")
       .form(kGuidForm)
-      .variable(kClientVariable);
+      .variable(kClientVariable)
+      .no_variable_with("identity-resource-id", "identity-object-id")
+      .ignores_case();
   set.group("Token server");
   set.add_parsed("tenant-id", options.tenant_id, "ID", "Entra tenant, a GUID or a domain",
                  parse_tenant)
       .from_profile()
       .allowed_by("allow-tenant")
       .form(kTenantForm)
-      .variable(kTenantVariable);
+      .variable(kTenantVariable)
+      .not_identity("the tenant that is chosen is an input of its own")
+      .only_for("identity", kWorkload, kWorkloadHint);
   set.group("Access rules");
   set.add_parsed("allow-tenant", options.allow_tenants, "ID",
                  "Tenant that a ClusterProfile may name", parse_tenant)
-      .no_environment();
+      .not_identity("it only allows a tenant, which is an input itself")
+      .no_environment()
+      .only_for("identity", kWorkload, kWorkloadHint);
   add_choice_patterns(set, "allow-client-id", options.allow_client_ids,
                       "Client ID that a ClusterProfile may choose")
       .weakens("lets a ClusterProfile choose identities that are not listed",
@@ -95,14 +103,17 @@ void add_workload(OptionSet& set, Options& options) {
   set.group("Credential source");
   set.add("federated-token-file", options.federated_token_file, "PATH",
           "File with the service account's token for Entra")
-      .variable(kTokenFileVariable);
+      .variable(kTokenFileVariable)
+      .only_for("identity", kWorkload, kWorkloadHint);
   set.group("Token server");
   set.add_parsed("authority-host", options.authority_host, "URL", "Entra host of the cloud",
                  parse_authority)
       .default_text(kPublicCloud)
-      .variable("AZURE_AUTHORITY_HOST");
+      .variable("AZURE_AUTHORITY_HOST")
+      .only_for("identity", kWorkload, kWorkloadHint);
   set.add("ca-file", options.ca_file, "PATH",
-          "CA certificates of the authority host, not the system's");
+          "CA certificates of the authority host, not the system's")
+      .only_for("identity", kWorkload, kWorkloadHint);
 }
 
 }  // namespace
@@ -147,33 +158,14 @@ void add_options(OptionSet& set, Options& options) {
       .default_text(std::string(kAksServerId) + ", AKS");
   set.group("Credential source");
   set.add_parsed("identity-resource-id", options.identity_resource_id, "ID",
-                 "With --identity=managed: resource ID of the identity", parse_resource_id);
+                 "With --identity=managed: resource ID of the identity", parse_resource_id)
+      .only_for("identity", kManaged, kManagedHint)
+      .ignores_case();
   set.add_parsed("identity-object-id", options.identity_object_id, "ID",
-                 "With --identity=managed: object ID of its principal", parse_guid);
+                 "With --identity=managed: object ID of its principal", parse_guid)
+      .only_for("identity", kManaged, kManagedHint)
+      .ignores_case();
   add_cache_options(set, options.cache);
-}
-
-void leave_unused_variables(OptionSet& set, const Options& options) {
-  if (options.identity != IdentityKind::managed) return;
-  for (const std::string_view option : kOfWorkload) set.change(option).no_variables();
-  const bool is_named =
-      !options.identity_resource_id.empty() || !options.identity_object_id.empty();
-  if (is_named) set.change("client-id").no_variables();
-}
-
-Status check_options(const Options& options, const Settings& settings) {
-  const bool is_managed = options.identity == IdentityKind::managed;
-  for (const std::string_view option : kOfWorkload) {
-    if (!is_managed || !settings.is_flag(option)) continue;
-    return wrong("--" + std::string(option) + " has no use with --identity=managed",
-                 "the platform knows tenant and authority of a managed identity");
-  }
-  for (const std::string_view option : kOfManaged) {
-    if (is_managed || !settings.is_flag(option)) continue;
-    return wrong("--" + std::string(option) + " needs --identity=managed",
-                 "workload identity knows its identity by --client-id");
-  }
-  return {};
 }
 
 }  // namespace execcred::azure

@@ -6,7 +6,6 @@
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/exec/option_set.hpp>
 #include <execcred/exec/profile_choice.hpp>
-#include <execcred/exec/settings.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -35,7 +34,6 @@ struct Options {
   std::string client_id = {};
   std::vector<ChoicePattern> allow_client_ids = {};
   std::string tenant_id = {};
-  bool is_tenant_of_profile = false;  // a ClusterProfile's word, not the controller's
   std::vector<std::string> allow_tenants = {};
   std::filesystem::path federated_token_file = {};
   std::string authority_host = kPublicCloud;  // an origin: "https://HOST[:PORT]"
@@ -47,14 +45,6 @@ struct Options {
 };
 
 void add_options(OptionSet& set, Options& options);
-
-// Fails (configuration) for combinations that make no sense: an option that this kind of identity
-// does not use.
-Status check_options(const Options& options, const Settings& settings);
-
-// Makes the variables that these options do not use unchecked, because the webhook sets its
-// variables for every program in the pod.
-void leave_unused_variables(OptionSet& set, const Options& options);
 
 // The following parsers read a flag, a variable or a ClusterProfile's field. They fail
 // (configuration).

@@ -11,8 +11,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/credential_cache.hpp>
-#include <execcred/exec/cache_options.hpp>
+#include <execcred/exec/inputs.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -32,16 +31,6 @@ bool has_same(const std::vector<std::string>& texts, std::string_view text) {
 class Azure final : public Provider {
  public:
   void add_options(OptionSet& set) override { azure::add_options(set, options_); }
-
-  Status change_options(OptionSet& set, const Settings& settings) override {
-    settings_ = &settings;
-    leave_unused_variables(set, options_);
-    return {};
-  }
-
-  Status check(const Settings& settings) const override {
-    return check_options(options_, settings);
-  }
 
   std::vector<std::string_view> judged_fields() const override { return {"tenantId"}; }
 
@@ -63,20 +52,14 @@ class Azure final : public Provider {
     return advice;
   }
 
-  Result<Credential> get_credential(const CredentialRequest& request,
-                                    const CallContext& run) override {
-    options_.is_tenant_of_profile = settings_->get("tenant-id").is_from_profile();
-    const std::unique_ptr<Identity> identity = TRY(open_identity(options_, request, run));
-    CacheKey key;
-    key.add("plugin", "azure").add("server-id", options_.server_id);
-    identity->identify(key);
-    const auto ask = [&identity](CallContext& call) { return identity->ask(call); };
-    return CredentialCache(cache_of_run(options_.cache, request), run).get(key, ask);
+  Result<Plan> plan(const Settings& settings, Inputs& inputs) const override {
+    const std::shared_ptr<const Identity> identity = TRY(open_identity(options_, settings, inputs));
+    return Plan{.ask = [identity](CallContext& call) { return identity->ask(call); },
+                .cache = options_.cache};
   }
 
  private:
   Options options_;
-  const Settings* settings_ = nullptr;
 };
 
 PluginDefinition plugin() {

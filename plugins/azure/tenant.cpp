@@ -55,11 +55,11 @@ Error refused(const Options& options, const std::string& tenant, const std::stri
 
 }  // namespace
 
-Result<std::string> chosen_tenant(const Options& options, const ExecInfo& info,
+Result<std::string> chosen_tenant(const Options& options, bool is_of_profile, const ExecInfo& info,
                                   const Environment& environment) {
   std::string own = options.tenant_id;
   std::string profiles;
-  if (options.is_tenant_of_profile) {
+  if (is_of_profile) {
     std::swap(own, profiles);
     own = TRY(tenant_of_variable(environment));
   } else {

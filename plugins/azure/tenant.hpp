@@ -14,11 +14,12 @@
 
 namespace execcred::azure {
 
-// The controller's tenant (flag or variable), unless the ClusterProfile names another one that
+// `is_of_profile`: a ClusterProfile set --tenant-id, not the controller. Returns the controller's
+// tenant (flag or variable), unless the ClusterProfile names another one that
 // --allow-tenant allows. Fails (configuration) if there is no tenant, or if the ClusterProfile
 // names another one and --allow-tenant is not given; (no_credential) if it is not one of the
 // allowed tenants.
-Result<std::string> chosen_tenant(const Options& options, const ExecInfo& info,
+Result<std::string> chosen_tenant(const Options& options, bool is_of_profile, const ExecInfo& info,
                                   const Environment& environment);
 
 }  // namespace execcred::azure

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "token_proxy.hpp"
 
-#include <execcred/base/digest.hpp>
 #include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -65,13 +64,6 @@ Result<std::string> read_certificates(const Environment& environment) {
 }
 
 }  // namespace
-
-void TokenProxy::identify(CacheKey& key) const {
-  key.add("token-proxy", url);
-  if (!server_name.empty()) key.add("token-proxy.server-name", server_name);
-  // A request that fails with one CA may succeed with the next.
-  if (!ca_certificates.empty()) key.add("token-proxy.ca", fingerprint("ca", ca_certificates));
-}
 
 void TokenProxy::apply(TlsSettings& tls) const {
   tls.server_name = server_name;

@@ -11,7 +11,6 @@
 
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
-#include <execcred/cache/key.hpp>
 #include <execcred/http/http.hpp>
 
 #include <optional>
@@ -25,7 +24,6 @@ struct TokenProxy {
   std::string server_name = {};
   std::string ca_certificates = {};  // PEM; empty: those of others count
 
-  void identify(CacheKey& key) const;
   // Sets the TLS settings for the proxy: the server name, and its CA certificates if it has its
   // own.
   void apply(TlsSettings& tls) const;

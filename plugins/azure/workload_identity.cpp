@@ -8,15 +8,12 @@
 #include <execcred/base/form.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/cluster_info.hpp>
-#include <execcred/exec/identity.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/oauth/token_post.hpp>
 #include <execcred/os/deadline.hpp>
-#include <execcred/os/file.hpp>
 
 #include <optional>
 #include <utility>
@@ -38,21 +35,18 @@ Error unset(std::string_view what, std::string_view option, std::string_view var
 
 class WorkloadIdentity final : public Identity {
  public:
-  WorkloadIdentity(const Options& options, const CallContext& run) : options_(options), run_(run) {}
+  explicit WorkloadIdentity(const Options& options) : options_(options) {}
 
-  Status open(const ExecInfo& info);
-  void identify(CacheKey& key) const override;
+  Status open(const Settings& settings, Inputs& inputs);
   Result<Issued> ask(CallContext& call) const override;
 
  private:
-  Status read_settings(const ExecInfo& info);
-  Status read_assertion();
-  Status check_assertion() const;
+  Status read_settings(const Settings& settings, Inputs& inputs);
+  Status read_assertion(Inputs& inputs);
   Form form() const;
   Result<TokenReply> post(CallContext& call) const;
 
   const Options& options_;
-  const CallContext& run_;
   // The server that is asked: Entra, or the proxy of an identity binding.
   std::string server() const { return proxy_ ? proxy_->origin : options_.authority_host; }
 
@@ -61,13 +55,14 @@ class WorkloadIdentity final : public Identity {
   SecretString assertion_;
 };
 
-Status WorkloadIdentity::open(const ExecInfo& info) {
-  TRY(read_settings(info));
-  return read_assertion().context("reading the federated token file " +
-                                  in_quotes(options_.federated_token_file.native()));
+Status WorkloadIdentity::open(const Settings& settings, Inputs& inputs) {
+  TRY(read_settings(settings, inputs));
+  return read_assertion(inputs).context("reading the federated token file " +
+                                        in_quotes(options_.federated_token_file.native()));
 }
 
-Status WorkloadIdentity::read_settings(const ExecInfo& info) {
+Status WorkloadIdentity::read_settings(const Settings& settings, Inputs& inputs) {
+  const ExecInfo& info = inputs.request().info;
   if (options_.client_id.empty()) {
     Error error = unset("client id", "--client-id=ID", kClientVariable);
     const bool may_be_of_profile = !options_.allow_client_ids.empty();
@@ -76,16 +71,20 @@ Status WorkloadIdentity::read_settings(const ExecInfo& info) {
   if (options_.federated_token_file.empty()) {
     return unset("federated token file", "--federated-token-file=PATH", kTokenFileVariable);
   }
-  tenant_ = TRY(chosen_tenant(options_, info, run_.environment));
-  proxy_ = TRY(token_proxy_of(run_.environment));
+  const bool is_of_profile = settings.get("tenant-id").is_from_profile();
+  tenant_ = TRY(chosen_tenant(options_, is_of_profile, info,
+                              inputs.unrecorded_environment("the tenant itself is recorded")));
+  inputs.add("tenant", ascii_lower(tenant_));
+  proxy_ = TRY(token_proxy_of(inputs.environment()));
+  // A request that fails with one CA may succeed with the next.
+  if (proxy_) inputs.add_secret("token-proxy.ca", proxy_->ca_certificates);
   return {};
 }
 
 // A file without a token must not lead to a request without an assertion, and nothing but a token
 // may be sent.
-Status WorkloadIdentity::read_assertion() {
-  const SecretString content = TRY(read_secret_file(options_.federated_token_file));
-  assertion_ = TRY(bearer_token(content));
+Status WorkloadIdentity::read_assertion(Inputs& inputs) {
+  assertion_ = TRY(inputs.token_file("federated-token", options_.federated_token_file));
   const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(assertion_));
   if (claims) return {};
   return Error{.kind = Error::Kind::no_credential,
@@ -93,24 +92,6 @@ Status WorkloadIdentity::read_assertion() {
                .hint =
                    "it is the projected token of a service account, for the audience "
                    "api://AzureADTokenExchange"};
-}
-
-// The identity in the token stays the same when the kubelet renews the token.
-void WorkloadIdentity::identify(CacheKey& key) const {
-  key.add("identity", "workload");
-  key.add("authority-host", options_.authority_host);
-  key.add("tenant-id", ascii_lower(tenant_));
-  key.add("client-id", ascii_lower(options_.client_id));
-  if (!options_.ca_file.empty()) key.add("ca-file", options_.ca_file.native());
-  if (proxy_) proxy_->identify(key);
-  key.add("federated-token-file", options_.federated_token_file.native());
-  add_token_identity("federated-token", assertion_, key);
-}
-
-// The token's lifetime is checked only before it is sent, because the cached result outlives the
-// token.
-Status WorkloadIdentity::check_assertion() const {
-  return check_lifetime(assertion_, run_.clock.now());
 }
 
 // The fields of the request, in the order of azure-identity.
@@ -146,7 +127,8 @@ Result<TokenReply> WorkloadIdentity::post(CallContext& call) const {
 }
 
 Result<Issued> WorkloadIdentity::ask(CallContext& call) const {
-  Status checked = check_assertion();
+  // Only now, because the cached result outlives the token.
+  Status checked = check_lifetime(assertion_, call.clock.now());
   if (!checked) checked.error().is_local = true;
   TRY(std::move(checked)
           .context("looking at the federated token in " +
@@ -166,10 +148,9 @@ Result<Issued> WorkloadIdentity::ask(CallContext& call) const {
 }  // namespace
 
 Result<std::unique_ptr<Identity>> open_workload_identity(const Options& options,
-                                                         const ExecInfo& info,
-                                                         const CallContext& run) {
-  auto identity = std::make_unique<WorkloadIdentity>(options, run);
-  TRY(identity->open(info));
+                                                         const Settings& settings, Inputs& inputs) {
+  auto identity = std::make_unique<WorkloadIdentity>(options);
+  TRY(identity->open(settings, inputs));
   return std::unique_ptr<Identity>(std::move(identity));
 }
 

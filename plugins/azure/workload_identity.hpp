@@ -11,7 +11,6 @@ namespace execcred::azure {
 // Reads the federated token. Fails (configuration) if something is not set or cannot be read;
 // (no_credential) if the file contains no JWT, or the ClusterProfile's tenant is not allowed.
 Result<std::unique_ptr<Identity>> open_workload_identity(const Options& options,
-                                                         const ExecInfo& info,
-                                                         const CallContext& run);
+                                                         const Settings& settings, Inputs& inputs);
 
 }  // namespace execcred::azure

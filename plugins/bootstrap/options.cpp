@@ -18,8 +18,9 @@ using std::chrono::minutes;
 
 constexpr std::array<std::string_view, 2> kViaNames = {"token-request", "csr"};
 constexpr std::array<std::string_view, 3> kKeyTypeNames = {"ecdsa-p256", "rsa-2048", "ed25519"};
-constexpr std::array<std::string_view, 2> kOfTokenRequest = {"service-account", "audience"};
-constexpr std::array<std::string_view, 4> kOfCsr = {"user", "group", "signer", "key-type"};
+// A missing --via is an error of its own.
+constexpr std::array<std::string_view, 2> kTokenRequest = {"token-request", ""};
+constexpr std::array<std::string_view, 2> kCsr = {"csr", ""};
 
 // The API's minimum, and the longest lifetime that a certificate or token here needs.
 constexpr Duration kShortest = minutes(10);
@@ -119,16 +120,6 @@ Status check_required(const Settings& settings, std::string_view option, std::st
   return wrong(needed_by + " needs " + flag, "pass " + flag + "=" + std::string(value));
 }
 
-template <std::size_t Size>
-Status check_others(const Settings& settings, const std::array<std::string_view, Size>& others,
-                    const std::string& via) {
-  for (const std::string_view option : others) {
-    if (!settings.is_flag(option)) continue;
-    return wrong("--" + std::string(option) + " has no use with " + via, "leave it out");
-  }
-  return {};
-}
-
 }  // namespace
 
 void add_options(OptionSet& set, Options& options) {
@@ -152,30 +143,34 @@ void add_options(OptionSet& set, Options& options) {
       .default_text(format_duration(options.lifetime));
   set.add("service-account", options.service_account, "NAMESPACE/NAME",
           "With --via=token-request: service account whose token it is")
-      .example("fleet/controller");
+      .example("fleet/controller")
+      .only_for("via", kTokenRequest, "leave it out");
   set.add("audience", options.audiences, "AUDIENCE",
           "With --via=token-request: audience of the token")
-      .default_text("the API server's");
+      .default_text("the API server's")
+      .only_for("via", kTokenRequest, "leave it out");
   set.add("user", options.user, "NAME", "With --via=csr: user of the certificate, its common name")
-      .example("fleet-controller");
-  set.add("group", options.groups, "NAME", "With --via=csr: group of the user, an organization");
+      .example("fleet-controller")
+      .only_for("via", kCsr, "leave it out");
+  set.add("group", options.groups, "NAME", "With --via=csr: group of the user, an organization")
+      .only_for("via", kCsr, "leave it out");
   set.add("signer", options.signer, "DOMAIN/NAME",
           "With --via=csr: signer that is to issue the certificate")
-      .default_text(options.signer);
+      .default_text(options.signer)
+      .only_for("via", kCsr, "leave it out");
   set.add("key-type", options.key_type, "ecdsa-p256|rsa-2048|ed25519",
           "With --via=csr: type of the private key")
       .choices_besides_others(kKeyTypeNames)  // refused by check_options()
-      .default_text(options.key_type);
+      .default_text(options.key_type)
+      .only_for("via", kCsr, "leave it out");
   add_cache_options(set, options.cache);
 }
 
 Status check_options(const Options& options, const Settings& settings) {
   if (!is_set(settings, "via")) return {};  // it is required
   if (options.via == Via::token_request) {
-    TRY(check_others(settings, kOfCsr, "--via=token-request"));
     TRY(check_required(settings, "service-account", "NAMESPACE/NAME", "--via=token-request"));
   } else {
-    TRY(check_others(settings, kOfTokenRequest, "--via=csr"));
     TRY(check_required(settings, "user", "NAME", "--via=csr"));
   }
   TRY(check_used(options, settings));

@@ -7,16 +7,15 @@
 // only if the cache has none.
 #include "plugin.hpp"
 
-#include "cache_key.hpp"
 #include "cluster.hpp"
+#include "inner_inputs.hpp"
 #include "inner_plugin.hpp"
 #include "options.hpp"
 #include "signing_run.hpp"
 #include "token_request.hpp"
 
 #include <execcred/base/try.hpp>
-#include <execcred/cache/credential_cache.hpp>
-#include <execcred/exec/cache_options.hpp>
+#include <execcred/exec/inputs.hpp>
 
 #include <memory>
 #include <utility>
@@ -39,19 +38,27 @@ class Bootstrap final : public Provider {
     return {"--via"};
   }
 
-  Result<Credential> get_credential(const CredentialRequest& request,
-                                    const CallContext& run) override {
-    const CacheKey key = credential_key(options_, request, run.environment);
-    if (options_.via == Via::csr) return SigningRun(options_, request, key, run).get();
-    const auto ask = [&](CallContext& call) -> Result<Issued> {
-      const Credential bootstrap = TRY(run_inner_plugin(options_.credential, request, call));
-      HubClient cluster = TRY(open_cluster(request, bootstrap, options_.credential.program, call));
-      return request_token(options_, cluster, call);
-    };
-    return CredentialCache(cache_of_run(options_.cache, request), run).get(key, ask);
+  Result<Plan> plan(const Settings& /*settings*/, Inputs& inputs) const override {
+    plan_inner_plugin(options_.credential, inputs);
+    if (options_.via == Via::token_request) {
+      return Plan{.ask = [this, &request = inputs.request()](
+                             CallContext& call) { return ask_for_token(request, call); },
+                  .cache = options_.cache};
+    }
+    // A signing request outlives a run, so it uses the cache by itself.
+    return Plan{.ask = [this, &inputs](CallContext& call) -> Result<Issued> {
+      Credential credential = TRY(SigningRun(options_, inputs.request(), inputs.key(), call).get());
+      return Issued{.credential = std::move(credential)};
+    }};
   }
 
  private:
+  Result<Issued> ask_for_token(const CredentialRequest& request, CallContext& call) const {
+    const Credential bootstrap = TRY(run_inner_plugin(options_.credential, request, call));
+    HubClient cluster = TRY(open_cluster(request, bootstrap, options_.credential.program, call));
+    return request_token(options_, cluster, call);
+  }
+
   // The cluster itself issues the credential.
   Binding own_binding(const GivenOptions& /*given*/) const override {
     return {.kind = Binding::Kind::one_server};

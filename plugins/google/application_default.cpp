@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "application_default.hpp"
 
-#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/exec/identity.hpp>
-#include <execcred/os/file.hpp>
 #include <execcred/sources/google_metadata.hpp>
 
 #include <unistd.h>
@@ -30,9 +27,10 @@ bool is_absent(const fs::path& path) {
   return access(path.c_str(), F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-Place find_file(const Options& options, const Environment& environment) {
+Place find_file(const Options& options, const std::string& named_by,
+                const Environment& environment) {
   if (!options.credentials_file.empty()) {
-    return {.path = options.credentials_file, .named_by = options.credentials_named_by};
+    return {.path = options.credentials_file, .named_by = named_by};
   }
   fs::path folder;
   if (const auto path = environment.get("CLOUDSDK_CONFIG")) {
@@ -74,25 +72,25 @@ Status use_provider(const std::string& provider, GoogleCredentials& credentials)
                .hint = "credentials of the type external_account name what is exchanged there"};
 }
 
-Result<GoogleCredentials> read_file(const Place& place, const Endpoints& endpoints, CacheKey& key) {
-  const SecretString content = TRY(read_secret_file(place.path));
-  key.add("credentials.fingerprint", fingerprint("google-credentials", content.reveal()));
+Result<GoogleCredentials> read_file(const Place& place, const Endpoints& endpoints,
+                                    Inputs& inputs) {
+  const SecretString content = TRY(inputs.secret_file("credentials", place.path));
   return parse_google_credentials(content.reveal(), endpoints);
 }
 
 }  // namespace
 
 Result<ApplicationDefault> load_application_default(const Options& options,
-                                                    const Environment& environment, CacheKey& key) {
+                                                    const std::string& named_by, Inputs& inputs) {
   const Endpoints endpoints(options.allow_endpoint);
-  const Place place = find_file(options, environment);
+  const Place place = find_file(options, named_by, inputs.environment());
   ApplicationDefault found = {.path = place.path.native()};
   if (place.path.empty()) {
-    key.add("metadata", google_metadata_host(environment));
-    identify_machine(key);
+    google_metadata_host(inputs.environment());
+    inputs.add_machine();
   } else {
     found.credentials =
-        TRY(read_file(place, endpoints, key)
+        TRY(read_file(place, endpoints, inputs)
                 .context("reading " + place.named_by + " " + in_quotes(place.path.native())));
   }
   TRY(use_provider(options.workload_identity_provider, found.credentials));

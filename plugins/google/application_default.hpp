@@ -10,9 +10,8 @@
 #include "credentials.hpp"
 #include "options.hpp"
 
-#include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
-#include <execcred/cache/key.hpp>
+#include <execcred/exec/inputs.hpp>
 
 #include <string>
 
@@ -24,9 +23,10 @@ struct ApplicationDefault {
 };
 
 // Finds and reads the credentials, and applies the options: the service account to impersonate, and
-// the provider. Adds the fingerprint of the file to the key. Fails as parse_google_credentials()
-// does, and (configuration) if a named file does not exist, or if the options do not fit its type.
+// the provider. `named_by` is what names options.credentials_file, for messages. Fails as
+// parse_google_credentials() does, and (configuration) if a named file does not exist, or if the
+// options do not fit its type.
 Result<ApplicationDefault> load_application_default(const Options& options,
-                                                    const Environment& environment, CacheKey& key);
+                                                    const std::string& named_by, Inputs& inputs);
 
 }  // namespace execcred::google

@@ -24,7 +24,6 @@ struct AccountChain {
 
 struct Options {
   std::filesystem::path credentials_file = {};
-  std::string credentials_named_by = {};  // the flag or variable that names it, for messages
   AccountChain impersonate = {};
   std::vector<ChoicePattern> allow_impersonation = {};
   std::vector<std::string> scopes = {};  // empty: the file's own, or those of GKE

@@ -16,10 +16,11 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
-#include <execcred/exec/cache_options.hpp>
+#include <execcred/exec/inputs.hpp>
 #include <execcred/http/http.hpp>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace execcred::google {
@@ -66,11 +67,6 @@ class Google final : public Provider {
  public:
   void add_options(OptionSet& set) override { google::add_options(set, options_); }
 
-  Status change_options(OptionSet& /*set*/, const Settings& settings) override {
-    settings_ = &settings;
-    return {};
-  }
-
   std::vector<Advice> advise(const GivenOptions& given) const override {
     if (given.variable(kExecutables) != "1") return {};
     return {{.severity = Advice::Severity::info,
@@ -106,32 +102,31 @@ class Google final : public Provider {
     return advice;
   }
 
-  Result<std::string> principal(const Settings& settings, const Environment& environment) override {
-    CacheKey key;
-    options_.credentials_named_by = settings.where_from(kCredentialsOption);
-    return account_of(TRY(load_application_default(options_, environment, key)).credentials);
-  }
-
-  Result<Credential> get_credential(const CredentialRequest& request,
-                                    const CallContext& run) override {
-    CacheKey key;
-    key.add("plugin", "google");
-    options_.credentials_named_by = settings_->where_from(kCredentialsOption);
-    const ApplicationDefault found = TRY(load_application_default(options_, run.environment, key));
-    TRY(check_provider(request, found.credentials));
-    const TokenWish wish = wish_of(options_, found.credentials);
-    add_to_key(wish, key);
-    const Subject subject =
-        TRY(Subject::open(std::get_if<ExternalAccount>(&found.credentials.source), run, key));
-    const auto ask = [&](CallContext& call) { return obtain(found, subject, wish, call); };
-    return CredentialCache(cache_of_run(options_.cache, request), run).get(key, ask);
+  Result<Plan> plan(const Settings& settings, Inputs& inputs) const override {
+    const auto source = std::make_shared<Source>();
+    source->found =
+        TRY(load_application_default(options_, settings.where_from(kCredentialsOption), inputs));
+    TRY(check_provider(settings, inputs.request(), source->found.credentials));
+    source->wish = wish_of(options_, source->found.credentials);
+    const auto* const account = std::get_if<ExternalAccount>(&source->found.credentials.source);
+    source->subject = TRY(Subject::open(account, inputs));
+    return Plan{.ask = [this, source](CallContext& call) { return obtain(*source, call); },
+                .cache = options_.cache,
+                .principal = account_of(source->found.credentials)};
   }
 
  private:
+  // Where the token comes from. `subject` refers to the account in `found`.
+  struct Source {
+    ApplicationDefault found = {};
+    std::optional<Subject> subject = {};
+    TokenWish wish = {};
+  };
+
   // The writer of the ClusterProfile chooses the pool of the token, so the mapping must allow it.
-  Status check_provider(const CredentialRequest& request,
+  Status check_provider(const Settings& settings, const CredentialRequest& request,
                         const GoogleCredentials& credentials) const {
-    if (!settings_->get(kProviderOption).is_from_profile()) return {};
+    if (!settings.get(kProviderOption).is_from_profile()) return {};
     const std::string audience =
         audience_of_provider(options_.workload_identity_provider, credentials.universe_domain);
     Status allowed = check_audience(request.rules, audience, request.info);
@@ -142,34 +137,21 @@ class Google final : public Provider {
     return allowed;
   }
 
-  void add_to_key(const TokenWish& wish, CacheKey& key) const {
-    // For a user's credentials, only explicitly requested scopes are sent.
-    key.add("scopes", wish.is_explicit ? "asked for" : "usual");
-    for (const std::string& scope : wish.scopes) key.add("scope", scope);
-    for (const std::string& account : options_.impersonate.accounts)
-      key.add("impersonate", account);
-    if (!options_.workload_identity_provider.empty()) {
-      key.add(kProviderOption, options_.workload_identity_provider);
-    }
-    if (!options_.ca_file.empty()) key.add("ca-file", options_.ca_file.native());
-  }
-
-  Result<Issued> obtain(const ApplicationDefault& found, const Subject& subject,
-                        const TokenWish& wish, CallContext& call) const {
+  Result<Issued> obtain(const Source& source, CallContext& call) const {
     TlsSettings tls;
     if (!options_.ca_file.empty()) {
       tls.ca_certificates =
           TRY(read_ca_file(options_.ca_file)
                   .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
     }
-    AccessToken token = TRY(AccessTokenSource(found.credentials, subject, tls).get(wish, call));
+    const AccessTokenSource tokens(source.found.credentials, *source.subject, tls);
+    AccessToken token = TRY(tokens.get(source.wish, call));
     return Issued{.credential = {.token = std::move(token.token), .expires_at = token.expires_at},
-                  .identity = identity_of(found),
-                  .target = join(wish.scopes, " ")};
+                  .identity = identity_of(source.found),
+                  .target = join(source.wish.scopes, " ")};
   }
 
   Options options_;
-  const Settings* settings_ = nullptr;
 };
 
 PluginDefinition plugin() {

@@ -5,7 +5,6 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
-#include <execcred/exec/identity.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/oauth/local_url.hpp>
@@ -63,28 +62,29 @@ Result<SecretString> subject_token_of(const SecretString& text, const std::strin
   return content;
 }
 
-Result<Subject> Subject::open(const ExternalAccount* account, const CallContext& run,
-                              CacheKey& key) {
-  Subject subject(account, run);
-  if (account != nullptr) TRY(subject.identify(key));
+Result<Subject> Subject::open(const ExternalAccount* account, Inputs& inputs) {
+  Subject subject(account);
+  if (account != nullptr) TRY(subject.read(inputs));
   return subject;
 }
 
-Status Subject::identify(CacheKey& key) {
+Status Subject::read(Inputs& inputs) {
   if (const auto* file = std::get_if<FileSource>(&account_->source)) {
     const auto read = [&]() -> Result<SecretString> {
       const SecretString content = TRY(read_secret_file(file->path));
       return subject_token_of(content, file->field, account_->subject_token_type);
     };
     token_ = TRY(read().context("reading the subject token in " + in_quotes(file->path.native())));
-    add_token_identity("subject", token_, key);
+    inputs.add_token("subject", token_);
   } else if (std::holds_alternative<UrlSource>(account_->source)) {
-    identify_machine(key);
+    inputs.add_machine();
   } else if (std::holds_alternative<ExecutableSource>(account_->source)) {
-    identify_machine(key);  // as which the program may ask
-    key.add("subject.environment.fingerprint", environment_fingerprint(run_->environment));
+    inputs.add_machine();  // as which the program may ask
+    const Environment& environment =
+        inputs.unrecorded_environment("what the program gets of it is recorded");
+    inputs.add("subject.environment.fingerprint", environment_fingerprint(environment));
   } else if (std::holds_alternative<AwsSource>(account_->source)) {
-    identify_aws(run_->environment, key);
+    plan_aws(inputs);
   }
   return {};
 }

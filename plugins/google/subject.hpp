@@ -8,8 +8,7 @@
 #include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
-#include <execcred/cache/key.hpp>
-#include <execcred/exec/provider.hpp>
+#include <execcred/exec/inputs.hpp>
 #include <execcred/http/http.hpp>
 
 #include <string>
@@ -19,25 +18,21 @@ namespace execcred::google {
 
 class Subject {
  public:
-  // Adds the token's identity to the key, unless the credentials file contains it. A token in a
-  // file is read, and its issuer, subject and audiences are its identity; no token is fetched.
-  // `account` is null for credentials that have no subject token. The arguments must outlive the
-  // subject.
-  static Result<Subject> open(const ExternalAccount* account, const CallContext& run,
-                              CacheKey& key);
+  // Reads a token in a file. Any other token is identified by its source, and is not fetched.
+  // `account` is null for credentials that have no subject token. It must outlive the subject.
+  static Result<Subject> open(const ExternalAccount* account, Inputs& inputs);
 
   // The token. Fails (no_credential) if it is invalid or expired, and as the request that fetches
   // it does.
   Result<SecretString> get(const TlsSettings& tls, CallContext& call) const;
 
  private:
-  Subject(const ExternalAccount* account, const CallContext& run) : account_(account), run_(&run) {}
+  explicit Subject(const ExternalAccount* account) : account_(account) {}
 
-  Status identify(CacheKey& key);
+  Status read(Inputs& inputs);
   Result<SecretString> fetch(const TlsSettings& tls, CallContext& call) const;
 
   const ExternalAccount* account_;
-  const CallContext* run_;
   SecretString token_;  // of a file
 };
 
@@ -67,7 +62,7 @@ Result<ExecutableReply> parse_executable_reply(std::string_view text, TimePoint 
 Result<SecretString> sign_for_aws(const AwsSource& source, const std::string& audience,
                                   CallContext& call);
 
-// Adds the variables that determine the AWS identity.
-void identify_aws(const Environment& environment, CacheKey& key);
+// Reads the variables that determine the AWS identity.
+void plan_aws(Inputs& inputs);
 
 }  // namespace execcred::google

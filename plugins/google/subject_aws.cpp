@@ -9,7 +9,6 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/exec/identity.hpp>
 #include <execcred/json/json.hpp>
 
 #include <array>
@@ -98,15 +97,9 @@ SecretString serialized(const std::string& url, const AwsRequest& request,
 
 }  // namespace
 
-void identify_aws(const Environment& environment, CacheKey& key) {
-  for (const std::string_view variable : kRegionVariables) {
-    if (const auto region = environment.get(variable)) key.add(variable, *region);
-  }
-  if (const auto id = environment.get("AWS_ACCESS_KEY_ID")) {
-    key.add("AWS_ACCESS_KEY_ID", *id);
-  } else {
-    identify_machine(key);
-  }
+void plan_aws(Inputs& inputs) {
+  for (const std::string_view variable : kRegionVariables) inputs.environment().get(variable);
+  if (!inputs.environment().get("AWS_ACCESS_KEY_ID")) inputs.add_machine();
 }
 
 Result<SecretString> sign_for_aws(const AwsSource& source, const std::string& audience,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "flow.hpp"
 
-#include "credential_key.hpp"
 #include "pass_through.hpp"
 #include "pinniped.hpp"
 
@@ -10,12 +9,22 @@
 #include <execcred/base/url.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/refresh_token_store.hpp>
-#include <execcred/exec/cache_options.hpp>
+#include <execcred/exec/jwt.hpp>
 
 #include <chrono>
 #include <utility>
 
 namespace execcred::oidc_federation {
+namespace {
+
+// Whose credential it is, for people: the token's subject and issuer, or else the client ID.
+std::string identity_of(const Credential& credential, const std::string& client) {
+  const Result<std::optional<UnverifiedClaims>> claims = unverified_claims(credential.token);
+  if (!claims || !claims->has_value() || (*claims)->subject.empty()) return client;
+  return (*claims)->subject + ((*claims)->issuer.empty() ? "" : " of " + (*claims)->issuer);
+}
+
+}  // namespace
 
 Result<Issued> FlowRun::obtain(CallContext& call) const {
   Credential credential = TRY(get(call));
@@ -45,7 +54,7 @@ Result<Credential> FlowRun::pass_on(CallContext& call) const {
 }
 
 Result<Credential> FlowRun::exchange(CallContext& call) const {
-  const std::optional<CacheDirectory> directory = open_cache(cache_, call);
+  const std::optional<CacheDirectory> directory = open_cache(options_.cache, call);
   Result<TokenServer> opened = TokenServer::open(options_, call, directory ? &*directory : nullptr);
   if (!opened) opened.error().is_local = true;
   TokenServer server = TRY(std::move(opened));

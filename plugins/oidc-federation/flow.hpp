@@ -14,15 +14,15 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace execcred::oidc_federation {
 
 class FlowRun {
  public:
-  // The arguments must outlive the run. `cache` is for discovery documents and new refresh tokens.
-  FlowRun(const Options& options, const CredentialRequest& request, const Subject& subject,
-          const CacheOptions& cache)
-      : options_(options), request_(request), subject_(subject), cache_(cache) {}
+  // `options` and `request` must outlive the run.
+  FlowRun(const Options& options, const CredentialRequest& request, Subject subject)
+      : options_(options), request_(request), subject_(std::move(subject)) {}
 
   // Makes one call of the provider, by the flow of the options.
   Result<Issued> obtain(CallContext& call) const;
@@ -38,8 +38,7 @@ class FlowRun {
 
   const Options& options_;
   const CredentialRequest& request_;
-  const Subject& subject_;
-  const CacheOptions& cache_;
+  Subject subject_;
 };
 
 }  // namespace execcred::oidc_federation

@@ -50,6 +50,18 @@ constexpr std::array<std::string_view, 6> kClientAuthMethods = {
 constexpr std::array<std::string_view, 2> kReplyTokens = {"access_token", "id_token"};
 constexpr std::array<std::string_view, 2> kAuthenticatorTypes = {"jwt", "webhook"};
 
+// The flows that use an option. A missing --flow is an error of its own.
+constexpr std::array<std::string_view, 5> kServerFlows = {
+    "token-exchange", "jwt-bearer", "client-credentials", "refresh-token", ""};
+constexpr std::array<std::string_view, 2> kExchangeFlow = {"token-exchange", ""};
+constexpr std::array<std::string_view, 2> kPinnipedFlow = {"pinniped", ""};
+constexpr std::array<std::string_view, 6> kTokenFlows = {
+    "token-exchange", "jwt-bearer", "client-credentials", "refresh-token", "pass-through", ""};
+constexpr std::string_view kFlowHint = "leave it out, or choose another flow";
+constexpr std::array<std::string_view, 1> kOfKubernetes = {"kubernetes"};
+constexpr std::array<std::string_view, 1> kOfSpiffe = {"spiffe"};
+constexpr std::array<std::string_view, 1> kFederated = {"federated"};
+
 template <class T, std::size_t Size>
 Result<T> parse_name(const std::array<Named<T>, Size>& known, std::string_view what,
                      std::string_view text) {
@@ -149,9 +161,11 @@ void add_subject(OptionSet& set, SubjectOptions& subject) {
       .secret();
   set.add_parsed("subject-token-header", subject.headers, "NAME=VALUE",
                  "Header of the request to --subject-token-url", parse_header)
-      .secret();
+      .secret()
+      .needs("subject-token-url");
   set.add("subject-token-field", subject.field, "FIELD",
-          "JSON field of that answer; without it the whole is the token");
+          "JSON field of that answer; without it the whole is the token")
+      .needs("subject-token-url");
   set.add("subject-ca-file", subject.ca_file, "PATH",
           "CA certificates for --subject-token-url, not the system's");
   set.add_parsed("subject-token-command", subject.command, "JSON_ARRAY",
@@ -164,17 +178,22 @@ void add_subject(OptionSet& set, SubjectOptions& subject) {
                  [](const std::string& text) { return parse_name(kSubjects, "subject", text); })
       .choices(kSubjectNames);
   set.add_parsed("service-account", subject.service_account, "NAMESPACE/NAME",
-                 "With --subject=kubernetes: another service account", parse_service_account);
+                 "With --subject=kubernetes: another service account", parse_service_account)
+      .only_for("subject", kOfKubernetes);
   set.add("kubeconfig", subject.kubeconfig, "PATH",
-          "With --subject=kubernetes: kubeconfig of the hub");
+          "With --subject=kubernetes: kubeconfig of the hub")
+      .only_for("subject", kOfKubernetes);
   set.add_parsed("socket", subject.spiffe.socket, "URI",
                  "With --subject=spiffe: Workload API of the agent", checked_workload_endpoint)
       .example("unix:///run/spire/agent.sock")
-      .variable(kSocketVariable);
+      .variable(kSocketVariable)
+      .only_for("subject", kOfSpiffe);
   set.add_parsed("spiffe-id", subject.spiffe.choice.spiffe_id, "ID",
-                 "With --subject=spiffe: SPIFFE ID to use, of several", checked_spiffe_id);
+                 "With --subject=spiffe: SPIFFE ID to use, of several", checked_spiffe_id)
+      .only_for("subject", kOfSpiffe);
   set.add("hint", subject.spiffe.choice.hint, "HINT",
-          "With --subject=spiffe: hint of the entry to use");
+          "With --subject=spiffe: hint of the entry to use")
+      .only_for("subject", kOfSpiffe);
   set.add("subject-audience", subject.audience, "AUDIENCE",
           "Audience of a fetched subject token; default: the issuer");
 }
@@ -183,41 +202,59 @@ void add_server(OptionSet& set, ServerOptions& server) {
   set.group("Token server");
   set.add_parsed("issuer-url", server.issuer_url, "URL",
                  "Issuer, whose discovery document names the token endpoint", parse_issuer)
-      .example("https://idp.example.com");
+      .example("https://idp.example.com")
+      .only_for("flow", kServerFlows, kFlowHint);
   set.add_parsed("token-url", server.token_url, "URL", "Token endpoint, without discovery",
-                 parse_https);
+                 parse_https)
+      .only_for("flow", kServerFlows, kFlowHint);
   set.add("ca-file", server.ca_file, "PATH",
-          "CA certificates of the token server, not the system's");
+          "CA certificates of the token server, not the system's")
+      .only_for("flow", kServerFlows, kFlowHint);
 }
 
 void add_client(OptionSet& set, ClientOptions& client) {
   set.group("Client authentication");
   set.add("client-id", client.id, "ID", "Client ID at the token server")
-      .chosen_among("allow-client-id");
+      .chosen_among("allow-client-id")
+      .only_for("flow", kServerFlows, kFlowHint);
   set.add_parsed("client-auth", client.auth, "METHOD",
                  "How the client authenticates; default: by what is given", parse_client_auth)
-      .choices(kClientAuthMethods);
-  set.add("client-secret-file", client.secret_file, "PATH", "File with the client secret");
+      .choices(kClientAuthMethods)
+      .only_for("flow", kServerFlows, kFlowHint);
+  set.add("client-secret-file", client.secret_file, "PATH", "File with the client secret")
+      .only_for("flow", kServerFlows, kFlowHint);
   set.add("private-key-file", client.private_key_file, "PATH",
-          "Private key that signs client assertions");
-  set.add("key-id", client.key_id, "ID", "Key ID (kid) of client assertions");
+          "Private key that signs client assertions")
+      .only_for("flow", kServerFlows, kFlowHint);
+  set.add("key-id", client.key_id, "ID", "Key ID (kid) of client assertions")
+      .only_for("flow", kServerFlows, kFlowHint)
+      .needs("private-key-file");
   set.add("signing-alg", client.signing_alg, "ALG",
           "Signature algorithm; default: RS256, or by the key")
-      .example("ES256");
+      .example("ES256")
+      .only_for("flow", kServerFlows, kFlowHint)
+      .needs("private-key-file");
   set.add("client-certificate", client.certificate, "PATH",
-          "Client certificate for TLS (tls_client_auth)");
-  set.add("client-key", client.certificate_key, "PATH", "Private key of --client-certificate");
+          "Client certificate for TLS (tls_client_auth)")
+      .only_for("flow", kServerFlows, kFlowHint);
+  set.add("client-key", client.certificate_key, "PATH", "Private key of --client-certificate")
+      .only_for("flow", kServerFlows, kFlowHint);
   set.add("client-assertion-type", client.assertion_type, "TYPE",
           "With --client-auth=federated: type, a URN or its last part")
-      .default_text("jwt-bearer");
+      .default_text("jwt-bearer")
+      .only_for("flow", kServerFlows, kFlowHint)
+      .only_for("client-auth", kFederated);
   set.add("client-assertion-audience", client.assertion_audience, "AUDIENCE",
-          "Audience of client assertions; default: issuer or endpoint");
+          "Audience of client assertions; default: issuer or endpoint")
+      .only_for("flow", kServerFlows, kFlowHint)
+      .needs("private-key-file");
 }
 
 void add_choices(OptionSet& set, Options& options) {
   set.group("Access rules");
   add_choice_patterns(set, "allow-client-id", options.client.allow_ids,
                       "Client ID that a ClusterProfile may choose")
+      .only_for("flow", kServerFlows, kFlowHint)
       .example("fleet-*")
       .weakens("lets a ClusterProfile choose any client",
                "list the client IDs, or a prefix of them",
@@ -230,46 +267,64 @@ void add_request(OptionSet& set, Options& options) {
   set.add("audience", request.audiences, "AUDIENCE",
           "Audience of the token; with pass-through, one it must have")
       .from_profile()
-      .allowed_by("allow-audience");
-  set.add("resource", request.resources, "URI", "Resource that the token is for (RFC 8707)");
-  set.add("scope", request.scope, "SCOPE", "Scopes of the token, separated by spaces");
+      .allowed_by("allow-audience")
+      .requested("flow", kServerFlows)  // with pass-through, it is only checked
+      .only_for("flow", kTokenFlows, kFlowHint);
+  set.add("resource", request.resources, "URI", "Resource that the token is for (RFC 8707)")
+      .only_for("flow", kServerFlows, kFlowHint);
+  set.add("scope", request.scope, "SCOPE", "Scopes of the token, separated by spaces")
+      .only_for("flow", kServerFlows, kFlowHint);
   set.add("subject-token-type", request.subject_token_type, "TYPE",
           "Type of the subject token, a URN or its last part")
-      .default_text(request.subject_token_type);
+      .default_text(request.subject_token_type)
+      .only_for("flow", kExchangeFlow, kFlowHint);
   set.add("requested-token-type", request.requested_token_type, "TYPE",
-          "Type of the token to request, a URN or its last part");
+          "Type of the token to request, a URN or its last part")
+      .only_for("flow", kExchangeFlow, kFlowHint);
   set.add("actor-token-file", options.actor_token_file, "PATH",
-          "File with the token of the acting party");
+          "File with the token of the acting party")
+      .only_for("flow", kExchangeFlow, kFlowHint);
   set.add("actor-token-type", request.actor_token_type, "TYPE",
           "Type of the actor token, a URN or its last part")
-      .default_text(request.actor_token_type);
+      .default_text(request.actor_token_type)
+      .only_for("flow", kExchangeFlow, kFlowHint)
+      .needs("actor-token-file");
   set.add_parsed("param", request.parameters, "NAME=VALUE",
                  "Further parameter of the token request",
                  [](const std::string& text) { return parse_token_parameter(text); })
-      .secret();
+      .secret()
+      .only_for("flow", kServerFlows, kFlowHint);
   set.add_parsed("token", request.token, "access_token|id_token",
                  "Token of the reply that becomes the credential", parse_reply_token)
       .choices(kReplyTokens)
-      .default_text("access_token");
+      .default_text("access_token")
+      .only_for("flow", kServerFlows, kFlowHint);
   set.add("expect-audience", options.expect_audiences, "AUDIENCE",
-          "Refuse a returned token that is for none of these");
+          "Refuse a returned token that is for none of these")
+      .only_for("flow", kTokenFlows, kFlowHint);
 }
 
 void add_concierge(OptionSet& set, ConciergeOptions& concierge) {
   set.group("Concierge");
   set.add_parsed("concierge-authenticator-type", concierge.authenticator_type, "jwt|webhook",
                  "With --flow=pinniped: kind of the authenticator", parse_authenticator_type)
-      .choices(kAuthenticatorTypes);
+      .choices(kAuthenticatorTypes)
+      .only_for("flow", kPinnipedFlow, kFlowHint);
   set.add("concierge-authenticator-name", concierge.authenticator_name, "NAME",
-          "With --flow=pinniped: name of the authenticator");
+          "With --flow=pinniped: name of the authenticator")
+      .only_for("flow", kPinnipedFlow, kFlowHint);
   set.add_parsed("concierge-api-group-suffix", concierge.api_group_suffix, "DOMAIN",
                  "With --flow=pinniped: suffix of the Concierge's API groups", parse_group_suffix)
-      .default_text(concierge.api_group_suffix);
+      .default_text(concierge.api_group_suffix)
+      .only_for("flow", kPinnipedFlow, kFlowHint);
   set.add_parsed("concierge-endpoint", concierge.endpoint, "URL",
                  "With --flow=pinniped: the Concierge; default: the cluster",
-                 parse_concierge_endpoint);
+                 parse_concierge_endpoint)
+      .only_for("flow", kPinnipedFlow, kFlowHint);
   set.add("concierge-ca-file", concierge.ca_file, "PATH",
-          "CA certificates of --concierge-endpoint, not the system's");
+          "CA certificates of --concierge-endpoint, not the system's")
+      .only_for("flow", kPinnipedFlow, kFlowHint)
+      .needs("concierge-endpoint", "the cluster's own server is verified with its own CA");
 }
 
 }  // namespace

@@ -15,59 +15,6 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-constexpr unsigned bit(Flow flow) { return 1U << static_cast<unsigned>(flow); }
-
-constexpr unsigned kExchange = bit(Flow::token_exchange);
-constexpr unsigned kServer =
-    kExchange | bit(Flow::jwt_bearer) | bit(Flow::client_credentials) | bit(Flow::refresh_token);
-constexpr unsigned kPinniped = bit(Flow::pinniped);
-
-struct Use {
-  std::string_view option;
-  unsigned flows;
-};
-
-// The options that only some flows use.
-constexpr std::array<Use, 29> kUses = {{{"issuer-url", kServer},
-                                        {"token-url", kServer},
-                                        {"ca-file", kServer},
-                                        {"client-id", kServer},
-                                        {"allow-client-id", kServer},
-                                        {"client-auth", kServer},
-                                        {"client-secret-file", kServer},
-                                        {"private-key-file", kServer},
-                                        {"key-id", kServer},
-                                        {"signing-alg", kServer},
-                                        {"client-certificate", kServer},
-                                        {"client-key", kServer},
-                                        {"client-assertion-type", kServer},
-                                        {"client-assertion-audience", kServer},
-                                        {"resource", kServer},
-                                        {"scope", kServer},
-                                        {"param", kServer},
-                                        {"token", kServer},
-                                        {"subject-token-type", kExchange},
-                                        {"requested-token-type", kExchange},
-                                        {"actor-token-file", kExchange},
-                                        {"actor-token-type", kExchange},
-                                        {"audience", ~kPinniped},
-                                        {"expect-audience", ~kPinniped},
-                                        {"concierge-authenticator-type", kPinniped},
-                                        {"concierge-authenticator-name", kPinniped},
-                                        {"concierge-api-group-suffix", kPinniped},
-                                        {"concierge-endpoint", kPinniped},
-                                        {"concierge-ca-file", kPinniped}}};
-
-Status check_uses(const Options& options, const Settings& settings) {
-  const std::string flow = "--flow=" + settings.get("flow").texts.front();
-  for (const Use& use : kUses) {
-    if ((use.flows & bit(options.flow)) != 0 || !settings.is_flag(use.option)) continue;
-    return wrong("--" + std::string(use.option) + " has no use with " + flow,
-                 "leave it out, or choose another flow");
-  }
-  return {};
-}
-
 constexpr std::string_view kSubjectHint =
     "one of --subject-token-file, --subject-token-env, --subject-token-url, "
     "--subject-token-command and --subject gives it";
@@ -104,24 +51,9 @@ bool is_fetched(SubjectSource source) {
 Status check_subject_details(const Options& options, const Settings& settings) {
   const SubjectOptions& subject = options.subject;
   const SubjectSource source = options.subject_source();
-  const bool has_url = source == SubjectSource::url;
-  for (const std::string_view option : {"subject-token-header", "subject-token-field"}) {
-    if (!has_url && settings.is_flag(option)) {
-      return wrong("--" + std::string(option) + " needs --subject-token-url");
-    }
-  }
-  if (!has_url && source != SubjectSource::github_actions && settings.is_flag("subject-ca-file")) {
+  if (source != SubjectSource::url && source != SubjectSource::github_actions &&
+      settings.is_flag("subject-ca-file")) {
     return wrong("--subject-ca-file needs --subject-token-url or --subject=github-actions");
-  }
-  for (const std::string_view option : {"service-account", "kubeconfig"}) {
-    if (source != SubjectSource::kubernetes && settings.is_flag(option)) {
-      return wrong("--" + std::string(option) + " needs --subject=kubernetes");
-    }
-  }
-  for (const std::string_view option : {"socket", "spiffe-id", "hint"}) {
-    if (source != SubjectSource::spiffe && settings.is_flag(option)) {
-      return wrong("--" + std::string(option) + " needs --subject=spiffe");
-    }
   }
   if (!is_fetched(source) && settings.is_flag("subject-audience")) {
     return wrong("--subject-audience needs --subject",
@@ -170,24 +102,13 @@ Status check_client_method(const ClientOptions& client) {
   return {};
 }
 
-Status check_client(const Options& options, const Settings& settings) {
+Status check_client(const Options& options) {
   const ClientOptions& client = options.client;
   if (client.certificate.empty() != client.certificate_key.empty()) {
     return wrong("--client-certificate and --client-key go together");
   }
   TRY(check_client_method(client));
   if (client.allow_ids.empty()) TRY(check_client_id(options));
-  for (const std::string_view option : {"key-id", "signing-alg", "client-assertion-audience"}) {
-    if (client.private_key_file.empty() && settings.is_flag(option)) {
-      return wrong("--" + std::string(option) + " needs --private-key-file");
-    }
-  }
-  if (!options.is_federated() && settings.is_flag("client-assertion-type")) {
-    return wrong("--client-assertion-type needs --client-auth=federated");
-  }
-  if (options.actor_token_file.empty() && settings.is_flag("actor-token-type")) {
-    return wrong("--actor-token-type needs --actor-token-file");
-  }
   return {};
 }
 
@@ -201,10 +122,6 @@ Status check_concierge(const ConciergeOptions& concierge) {
   if (!is_dns1123_subdomain(concierge.authenticator_name)) {
     return wrong("--concierge-authenticator-name " + in_quotes(concierge.authenticator_name) +
                  " is no name of an object");
-  }
-  if (concierge.endpoint.empty() && !concierge.ca_file.empty()) {
-    return wrong("--concierge-ca-file needs --concierge-endpoint",
-                 "the cluster's own server is verified with its own CA");
   }
   return {};
 }
@@ -229,7 +146,6 @@ Status check_client_id(const Options& options) {
 Status check_options(const Options& options, const Settings& settings) {
   // A missing --flow is reported with the other required options.
   if (settings.get("flow").origin == Setting::Origin::unset) return {};
-  TRY(check_uses(options, settings));
   TRY(check_subject_count(options, settings));
   TRY(check_subject_details(options, settings));
   TRY(check_refresh_token(options));
@@ -241,7 +157,7 @@ Status check_options(const Options& options, const Settings& settings) {
         "the issuer's discovery document names the token endpoint");
   }
   TRY(check_parameters(options.request.parameters));
-  return check_client(options, settings);
+  return check_client(options);
 }
 
 }  // namespace execcred::oidc_federation

@@ -7,16 +7,19 @@
 // one call. Only the mapping decides where the identity is sent, never a ClusterProfile.
 #include "plugin.hpp"
 
-#include "credential_key.hpp"
 #include "flow.hpp"
 #include "options.hpp"
 #include "pinniped.hpp"
 #include "subject.hpp"
 
+#include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/cache/credential_cache.hpp>
-#include <execcred/exec/cache_options.hpp>
 #include <execcred/exec/cluster_info.hpp>
+#include <execcred/exec/inputs.hpp>
+
+#include <memory>
+#include <utility>
 
 namespace execcred::oidc_federation {
 
@@ -32,18 +35,6 @@ bool asks_the_cluster(const GivenOptions& given) {
 class OidcFederation final : public Provider {
  public:
   void add_options(OptionSet& set) override { oidc_federation::add_options(set, options_); }
-
-  Status change_options(OptionSet& set, const Settings& /*settings*/) override {
-    if (!options_.has_server()) {
-      set.change("client-id").unused_from_profile("only a flow with a token server uses it");
-    }
-    if (options_.flow == Flow::pinniped) {
-      set.change("audience").unused_from_profile("--flow=pinniped does not use it");
-    }
-    // The variable may be set for other programs, so it is not checked if it is not used.
-    if (options_.subject_source() != SubjectSource::spiffe) set.change("socket").no_variables();
-    return {};
-  }
 
   Status check(const Settings& settings) const override {
     return check_options(options_, settings);
@@ -68,30 +59,40 @@ class OidcFederation final : public Provider {
     return needs;
   }
 
-  // With pass-through, an audience is only checked, and not requested.
-  bool mints_tokens() const override { return options_.flow != Flow::pass_through; }
-
-  Result<Credential> get_credential(const CredentialRequest& request,
-                                    const CallContext& run) override {
-    if (options_.flow == Flow::pinniped) {
-      TRY(check_concierge_destination(options_.concierge, request));
-    }
-    if (Status known = check_client_id(options_); !known) {
-      if (request.info.cluster) return std::move(known).error();
-      known.error().hint = "pass it";
-      return lacks_cluster_info(std::move(known).error());
-    }
-    CacheKey key = TRY(credential_key(options_, request.info));
-    const Subject subject = TRY(Subject::open(options_, run, key));
-    CacheOptions cache = cache_of_run(options_.cache, request);
+  Result<Plan> plan(const Settings& /*settings*/, Inputs& inputs) const override {
+    TRY(check_run(inputs.request()));
+    Subject subject = TRY(Subject::open(options_, inputs));
+    TRY(read_target(inputs));
+    Plan plan = {.cache = options_.cache};
     // Reading the token again costs less than the cache.
-    if (options_.flow == Flow::pass_through && subject.is_local()) cache.no_cache = true;
-    const FlowRun flow(options_, request, subject, cache);
-    const auto ask = [&flow](CallContext& call) { return flow.obtain(call); };
-    return CredentialCache(cache, run).get(key, ask);
+    if (options_.flow == Flow::pass_through && subject.is_local()) plan.cache->no_cache = true;
+    const auto flow = std::make_shared<FlowRun>(options_, inputs.request(), std::move(subject));
+    plan.ask = [flow](CallContext& call) { return flow->obtain(call); };
+    return plan;
   }
 
  private:
+  // What the client's document must have.
+  Status check_run(const CredentialRequest& request) const {
+    if (options_.flow == Flow::pinniped) {
+      TRY(check_concierge_destination(options_.concierge, request));
+    }
+    Status known = check_client_id(options_);
+    if (known || request.info.cluster) return known;
+    known.error().hint = "pass it";
+    return lacks_cluster_info(std::move(known).error());
+  }
+
+  // The inputs beside the subject token. A credential of the Concierge is valid at one cluster.
+  Status read_target(Inputs& inputs) const {
+    if (options_.flow == Flow::pinniped && options_.concierge.endpoint.empty()) inputs.cluster();
+    const std::filesystem::path& actor = options_.actor_token_file;
+    if (options_.flow != Flow::token_exchange || actor.empty()) return {};
+    TRY(inputs.token_file("actor", actor)
+            .context("reading --actor-token-file " + in_quotes(actor.native())));
+    return {};
+  }
+
   Binding own_binding(const GivenOptions& given) const override {
     if (asks_the_cluster(given)) return {.kind = Binding::Kind::one_server};
     if (given.value("flow") == "pinniped")

@@ -7,11 +7,9 @@
 #include "subject_url.hpp"
 
 #include <execcred/base/cause.hpp>
-#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
-#include <execcred/exec/identity.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/os/file.hpp>
@@ -36,13 +34,13 @@ Result<SecretString> read_variable(const Environment& environment, const std::st
 
 }  // namespace
 
-Result<Subject> Subject::open(const Options& options, const CallContext& run, CacheKey& key) {
-  Subject subject(options, run);
-  TRY(subject.identify(key));
+Result<Subject> Subject::open(const Options& options, Inputs& inputs) {
+  Subject subject(options);
+  TRY(subject.read(inputs));
   return subject;
 }
 
-Status Subject::identify(CacheKey& key) {
+Status Subject::read(Inputs& inputs) {
   const SubjectOptions& subject = options_.subject;
   const SubjectSource source = options_.subject_source();
   is_local_ = source == SubjectSource::none || source == SubjectSource::file ||
@@ -51,37 +49,41 @@ Status Subject::identify(CacheKey& key) {
     case SubjectSource::none:
       return {};
     case SubjectSource::file:
-      key.add("subject-token-file", subject.file.native());
-      return identify_local(read_secret_file(subject.file), key)
+      return take(read_secret_file(subject.file), inputs)
           .context("reading --subject-token-file " + in_quotes(subject.file.native()));
     case SubjectSource::variable:
-      key.add("subject-token-env", subject.variable);
-      return identify_local(read_variable(run_.environment, subject.variable), key)
+      return take(read_variable(inputs.unrecorded_environment("its token is recorded"),
+                                subject.variable),
+                  inputs)
           .context("reading --subject-token-env " + in_quotes(subject.variable));
     case SubjectSource::url:
-      return identify_url(subject, key);
+      return plan_url(subject, inputs);
     case SubjectSource::command:
-      identify_command(subject.command, run_.environment, key);
+      plan_command(inputs);
       return {};
     case SubjectSource::github_actions:
-      return identify_github_actions(options_, run_.environment, key);
+      return plan_github_actions(options_, inputs);
     case SubjectSource::gcp_metadata:
-      return identify_gcp_metadata(options_, run_.environment, key);
+      plan_gcp_metadata(inputs);
+      return {};
     case SubjectSource::kubernetes:
-      return identify_kubernetes(options_, run_.environment, key);
+      plan_kubernetes(options_, inputs);
+      return {};
     case SubjectSource::spiffe:
-      return identify_spiffe(options_, key);
+      inputs.add_process();
+      return {};
   }
   return Error{.message = "a source of subject tokens without a name"};
 }
 
-Status Subject::identify_local(Result<SecretString> content, CacheKey& key) {
+Status Subject::take(Result<SecretString> content, Inputs& inputs) {
   if (!content) return std::move(content).error();
   token_ = TRY(bearer_token(*content));
+  // A new refresh token is another grant, although it may have the same claims.
   if (options_.flow == Flow::refresh_token) {
-    key.add("subject.fingerprint", fingerprint("subject", token_.reveal()));
+    inputs.add_secret("subject", token_.reveal());
   } else {
-    add_token_identity("subject", token_, key);
+    inputs.add_token("subject", token_);
   }
   return {};
 }

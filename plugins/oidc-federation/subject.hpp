@@ -7,16 +7,15 @@
 #include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
-#include <execcred/cache/key.hpp>
+#include <execcred/exec/inputs.hpp>
 
 namespace execcred::oidc_federation {
 
 class Subject {
  public:
-  // Adds the token's identity to the key. A token in a file or variable is read, and its issuer,
-  // subject and audiences are its identity; any other token is identified by its source, and is not
-  // fetched. `options` and `run` must outlive the subject.
-  static Result<Subject> open(const Options& options, const CallContext& run, CacheKey& key);
+  // Reads a token in a file or variable. Any other token is identified by its source, and is not
+  // fetched. `options` must outlive the subject.
+  static Result<Subject> open(const Options& options, Inputs& inputs);
 
   // Whether the token came from a file or a variable, or there is none.
   bool is_local() const { return is_local_; }
@@ -26,14 +25,13 @@ class Subject {
   Result<SecretString> get(CallContext& call) const;
 
  private:
-  Subject(const Options& options, const CallContext& run) : options_(options), run_(run) {}
+  explicit Subject(const Options& options) : options_(options) {}
 
-  Status identify(CacheKey& key);
-  Status identify_local(Result<SecretString> content, CacheKey& key);
+  Status read(Inputs& inputs);
+  Status take(Result<SecretString> content, Inputs& inputs);
   Result<SecretString> fetch(CallContext& call) const;
 
   const Options& options_;
-  const CallContext& run_;
   SecretString token_;
   bool is_local_ = true;
 };

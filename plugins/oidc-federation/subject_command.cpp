@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "subject_command.hpp"
 
-#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
-#include <execcred/exec/identity.hpp>
 #include <execcred/sources/token_command.hpp>
 
 namespace execcred::oidc_federation {
 
-void identify_command(const TokenCommand& command, const Environment& environment, CacheKey& key) {
-  identify_machine(key);  // as which the program may ask
-  key.add("subject-token-command", command.program);
-  key.add("subject-token-command.fingerprint", fingerprint("command", command.arguments));
-  key.add("subject.environment.fingerprint", environment_fingerprint(environment));
+void plan_command(Inputs& inputs) {
+  inputs.add_machine();  // as which the program may ask
+  const Environment& environment =
+      inputs.unrecorded_environment("what the program gets of it is recorded");
+  inputs.add("subject.environment.fingerprint", environment_fingerprint(environment));
 }
 
 Result<SecretString> run_subject_command(const TokenCommand& command, const CallContext& call) {

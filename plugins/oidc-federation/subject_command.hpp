@@ -3,13 +3,13 @@
 #pragma once
 
 #include <execcred/base/call_context.hpp>
-#include <execcred/cache/key.hpp>
+#include <execcred/exec/inputs.hpp>
 #include <execcred/sources/token_command.hpp>
 
 namespace execcred::oidc_federation {
 
-// Adds the command and its environment, which may determine the identity.
-void identify_command(const TokenCommand& command, const Environment& environment, CacheKey& key);
+// Reads the machine and the program's environment, which may determine the identity.
+void plan_command(Inputs& inputs);
 
 // Fails as run_token_command() does, and (no_credential) if the program prints no token.
 Result<SecretString> run_subject_command(const TokenCommand& command, const CallContext& call);

@@ -3,11 +3,9 @@
 
 #include "subject_url.hpp"
 
-#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/exec/identity.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/hub/client.hpp>
 #include <execcred/hub/service_account_token.hpp>
@@ -41,44 +39,27 @@ Result<std::string> own_service_account(const std::string& subject) {
                .hint = "only in a Pod it is known without that: the Pod's own"};
 }
 
-// Adds the identity at the hub: the kubeconfigs, by their content. A read error is reported when
-// the hub is asked.
-void add_kubeconfigs(std::string_view paths, CacheKey& key) {
+// Reads the kubeconfigs, which determine the identity. A read error is reported when the hub is
+// asked.
+void plan_kubeconfigs(std::string_view paths, Inputs& inputs) {
   for (const std::string_view path : split(paths, ':')) {
     if (path.empty()) continue;
-    const Result<SecretString> content = read_secret_file(path, kMaxKubeconfig);
-    key.add("hub.kubeconfig", path);
-    key.add("hub.kubeconfig.fingerprint",
-            content ? fingerprint("kubeconfig", content->reveal()) : "unreadable");
+    const auto content = inputs.secret_file("hub.kubeconfig", path, kMaxKubeconfig);
+    if (!content) inputs.add("hub.kubeconfig", "unreadable");
   }
-}
-
-void add_identity(std::string_view kubeconfig, const Environment& environment, CacheKey& key) {
-  const Result<Hub> hub = find_hub(kubeconfig, environment);
-  if (!hub) return;
-  add_token_identity("hub.token", hub->token, key);
-  key.add("hub.certificate", fingerprint("certificate", hub->http.tls.client_certificate));
 }
 
 }  // namespace
 
-Status identify_kubernetes(const Options& options, const Environment& environment, CacheKey& key) {
-  const SubjectOptions& subject = options.subject;
-  key.add("subject", "kubernetes").add("subject-audience", subject_audience(options));
-  key.add("service-account", subject.service_account);
-  if (!subject.kubeconfig.empty()) {
-    add_kubeconfigs(subject.kubeconfig, key);
-    add_identity(subject.kubeconfig, environment, key);
-  } else if (const auto paths = environment.get("KUBECONFIG")) {
-    add_kubeconfigs(*paths, key);
-    add_identity({}, environment, key);
-  } else {
-    key.add("hub.host", environment.get("KUBERNETES_SERVICE_HOST").value_or(""));
-    key.add("hub.port", environment.get("KUBERNETES_SERVICE_PORT").value_or(""));
-    const Result<SecretString> token = in_cluster_token(environment);
-    if (token) add_token_identity("hub.token", *token, key);
-  }
-  return {};
+void plan_kubernetes(const Options& options, Inputs& inputs) {
+  const std::string& kubeconfig = options.subject.kubeconfig;
+  const Environment& environment = inputs.environment();
+  const std::string_view variable = environment.get("KUBECONFIG").value_or("");
+  plan_kubeconfigs(kubeconfig.empty() ? variable : kubeconfig, inputs);
+  const Result<Hub> hub = find_hub(kubeconfig, environment);
+  if (!hub) return;
+  inputs.add_token("hub.token", hub->token);
+  inputs.add_secret("hub.certificate", hub->http.tls.client_certificate);
 }
 
 Result<SecretString> request_from_kubernetes(const Options& options, CallContext& call) {

@@ -6,12 +6,13 @@
 #include "options.hpp"
 
 #include <execcred/base/call_context.hpp>
-#include <execcred/cache/key.hpp>
+#include <execcred/exec/inputs.hpp>
 
 namespace execcred::oidc_federation {
 
-// Adds the hub, with its kubeconfigs or the Pod's own identity, and the requested service account.
-Status identify_kubernetes(const Options& options, const Environment& environment, CacheKey& key);
+// Reads the hub's kubeconfigs, or the Pod's own identity. The hub is not asked; that it cannot be
+// found is an error only when it is.
+void plan_kubernetes(const Options& options, Inputs& inputs);
 
 // Without --service-account, the token is for the Pod's own account.
 Result<SecretString> request_from_kubernetes(const Options& options, CallContext& call);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "subject_url.hpp"
 
-#include <execcred/base/digest.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
-#include <execcred/exec/identity.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/oauth/local_url.hpp>
 #include <execcred/sources/google_metadata.hpp>
@@ -16,6 +14,8 @@
 
 namespace execcred::oidc_federation {
 namespace {
+
+constexpr std::string_view kRequestToken = "ACTIONS_ID_TOKEN_REQUEST_TOKEN";
 
 Error wrong(std::string message, std::string hint = {}) {
   return Error{
@@ -62,18 +62,10 @@ const std::string& subject_audience(const Options& options) {
   return options.subject.audience.empty() ? options.server.issuer_url : options.subject.audience;
 }
 
-Status identify_url(const SubjectOptions& subject, CacheKey& key) {
+Status plan_url(const SubjectOptions& subject, Inputs& inputs) {
   const Url url = TRY(parse_url(subject.url));
   // The answer of a server on this machine or at a link-local address depends on the machine.
-  if (is_local_host(url.host)) identify_machine(key);
-  // A path, a query or a header may contain a secret.
-  key.add("subject-token-url", origin_of(url));
-  key.add("subject-token-url.fingerprint", fingerprint("url", subject.url));
-  for (const RequestHeader& header : subject.headers) {
-    key.add("subject-token-header", header.name + " " + fingerprint("header", header.value));
-  }
-  key.add("subject-token-field", subject.field);
-  key.add("subject-ca-file", subject.ca_file.native());
+  if (is_local_host(url.host)) inputs.add_machine();
   return {};
 }
 
@@ -86,15 +78,10 @@ Result<SecretString> fetch_url(const SubjectOptions& subject, CallContext& call)
   return fetch_token(std::move(request), subject.field, std::move(tls), call);
 }
 
-Status identify_github_actions(const Options& options, const Environment& environment,
-                               CacheKey& key) {
-  const std::string url = TRY(github_url(options, environment));
-  const std::string_view token =
-      TRY(needed_variable(environment, "ACTIONS_ID_TOKEN_REQUEST_TOKEN"));
-  // The request token belongs to the job: another job is another identity.
-  key.add("subject", "github-actions").add("subject-audience", subject_audience(options));
-  key.add("subject.url.fingerprint", fingerprint("url", url));
-  key.add("subject.job.fingerprint", fingerprint("job", token));
+// The request token belongs to the job: another job is another identity.
+Status plan_github_actions(const Options& options, Inputs& inputs) {
+  TRY(github_url(options, inputs.environment()));
+  TRY(needed_variable(inputs.environment(), kRequestToken));
   return {};
 }
 
@@ -103,8 +90,7 @@ Result<SecretString> fetch_github_actions(const Options& options, CallContext& c
     std::string url = TRY(github_url(options, call.environment));
     return HttpRequest{.url = std::move(url)};
   }());
-  const std::string_view token =
-      TRY(needed_variable(call.environment, "ACTIONS_ID_TOKEN_REQUEST_TOKEN"));
+  const std::string_view token = TRY(needed_variable(call.environment, kRequestToken));
   SecretString authorization("bearer ");
   authorization.append(token);
   request.headers.push_back({.name = "Authorization", .value = std::move(authorization)});
@@ -113,12 +99,9 @@ Result<SecretString> fetch_github_actions(const Options& options, CallContext& c
   return fetch_token(std::move(request), "value", std::move(tls), call);
 }
 
-Status identify_gcp_metadata(const Options& options, const Environment& environment,
-                             CacheKey& key) {
-  identify_machine(key);
-  key.add("subject", "gcp-metadata").add("subject-audience", subject_audience(options));
-  key.add("subject.host", google_metadata_host(environment));
-  return {};
+void plan_gcp_metadata(Inputs& inputs) {
+  inputs.add_machine();
+  google_metadata_host(inputs.environment());
 }
 
 Result<SecretString> fetch_gcp_metadata(const Options& options, CallContext& call) {

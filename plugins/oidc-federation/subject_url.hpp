@@ -6,7 +6,7 @@
 #include "options.hpp"
 
 #include <execcred/base/call_context.hpp>
-#include <execcred/cache/key.hpp>
+#include <execcred/exec/inputs.hpp>
 
 #include <string>
 
@@ -15,16 +15,15 @@ namespace execcred::oidc_federation {
 // The value of --subject-audience, or else the issuer.
 const std::string& subject_audience(const Options& options);
 
-Status identify_url(const SubjectOptions& subject, CacheKey& key);
+Status plan_url(const SubjectOptions& subject, Inputs& inputs);
 Result<SecretString> fetch_url(const SubjectOptions& subject, CallContext& call);
 
 // Reads ACTIONS_ID_TOKEN_REQUEST_URL and ACTIONS_ID_TOKEN_REQUEST_TOKEN.
-Status identify_github_actions(const Options& options, const Environment& environment,
-                               CacheKey& key);
+Status plan_github_actions(const Options& options, Inputs& inputs);
 Result<SecretString> fetch_github_actions(const Options& options, CallContext& call);
 
 // Uses GCE_METADATA_HOST, or metadata.google.internal.
-Status identify_gcp_metadata(const Options& options, const Environment& environment, CacheKey& key);
+void plan_gcp_metadata(Inputs& inputs);
 Result<SecretString> fetch_gcp_metadata(const Options& options, CallContext& call);
 
 }  // namespace execcred::oidc_federation

@@ -17,6 +17,9 @@ Error wrong(std::string message, std::string hint = {}) {
 }
 
 constexpr std::array<std::string_view, 2> kTypeNames = {"jwt", "x509"};
+// A missing --type is an error of its own.
+constexpr std::array<std::string_view, 2> kJwt = {"jwt", ""};
+constexpr std::array<std::string_view, 2> kX509 = {"x509", ""};
 
 Result<SvidType> parse_type(const std::string& text) {
   if (text == "jwt") return SvidType::jwt;
@@ -47,7 +50,9 @@ void add_options(OptionSet& set, Options& options) {
   set.add_parsed("audience", options.audiences, "AUDIENCE",
                  "Audience of the JWT-SVID, which the API server accepts", parse_audience)
       .from_profile()
-      .allowed_by("allow-audience");
+      .allowed_by("allow-audience")
+      .requested()
+      .only_for("type", kJwt, "only a JWT-SVID has one");
   set.add_parsed("spiffe-id", options.choice.spiffe_id, "ID",
                  "SPIFFE ID to use, where the agent has several", checked_spiffe_id)
       .example("spiffe://example.org/controller");
@@ -58,20 +63,8 @@ void add_options(OptionSet& set, Options& options) {
                  [](const std::string& text) { return parse_trust_domain(text); });
   set.add("allow-empty-cn", options.allow_empty_cn, "Give an X.509-SVID that has no common name")
       .no_environment()
+      .only_for("type", kX509, "only an X.509-SVID has a common name")
       .weakens("gives certificates without a user name");
-}
-
-Status check_options(const Options& options, const Settings& settings) {
-  // A variable is not an error: it may be for other plugins of the same controller.
-  const bool has_audience_flag = settings.is_flag("audience");
-  if (options.type == SvidType::x509 && has_audience_flag) {
-    return wrong("--audience has no use with --type=x509", "only a JWT-SVID has one");
-  }
-  if (options.type == SvidType::jwt && options.allow_empty_cn) {
-    return wrong("--allow-empty-cn has no use with --type=jwt",
-                 "only an X.509-SVID has a common name");
-  }
-  return {};
 }
 
 }  // namespace execcred::spiffe

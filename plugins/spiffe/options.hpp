@@ -2,9 +2,7 @@
 // The options of execcred-spiffe.
 #pragma once
 
-#include <execcred/base/result.hpp>
 #include <execcred/exec/option_set.hpp>
-#include <execcred/exec/settings.hpp>
 #include <execcred/spiffe/svid_choice.hpp>
 
 #include <string>
@@ -23,8 +21,5 @@ struct Options {
 };
 
 void add_options(OptionSet& set, Options& options);
-
-// Fails (configuration) for combinations that make no sense.
-Status check_options(const Options& options, const Settings& settings);
 
 }  // namespace execcred::spiffe

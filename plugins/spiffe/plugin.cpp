@@ -12,6 +12,7 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/exec/inputs.hpp>
 #include <execcred/spiffe/jwt_svid.hpp>
 #include <execcred/spiffe/workload_endpoint.hpp>
 #include <execcred/spiffe/x509_svid.hpp>
@@ -25,30 +26,19 @@ class Spiffe final : public Provider {
  public:
   void add_options(OptionSet& set) override { spiffe::add_options(set, options_); }
 
-  Status change_options(OptionSet& set, const Settings& /*settings*/) override {
-    if (options_.type == SvidType::x509) {
-      set.change("audience").unused_from_profile("--type=x509 does not use it");
-    }
-    return {};
-  }
-
-  Status check(const Settings& settings) const override {
-    return check_options(options_, settings);
-  }
-
-  bool mints_tokens() const override { return options_.type == SvidType::jwt; }
-
-  Result<Credential> get_credential(const CredentialRequest& request,
-                                    const CallContext& run) override {
+  Result<Plan> plan(const Settings& /*settings*/, Inputs& inputs) const override {
     if (options_.socket.empty()) {
       return Error{.kind = Error::Kind::configuration,
                    .message = "the SPIFFE Workload API's socket is not known",
                    .hint = "set SPIFFE_ENDPOINT_SOCKET=unix:///PATH, or pass --socket"};
     }
+    const bool is_jwt = options_.type == SvidType::jwt;
+    if (is_jwt && options_.audiences.empty()) return no_audience(inputs.request());
     WorkloadEndpoint endpoint = TRY(parse_workload_endpoint(options_.socket));
-    const WorkloadApi api(std::move(endpoint), run);
-    return options_.type == SvidType::jwt ? get_token(api, request, run)
-                                          : get_certificate(api, run);
+    return Plan{.ask = [this, is_jwt, endpoint](CallContext& call) {
+      const WorkloadApi api(endpoint, call);
+      return is_jwt ? get_token(api, call) : get_certificate(api, call);
+    }};
   }
 
  private:
@@ -57,35 +47,32 @@ class Spiffe final : public Provider {
     return {.kind = Binding::Kind::one_server};
   }
 
-  Result<Credential> get_token(const WorkloadApi& api, const CredentialRequest& request,
-                               const CallContext& run) const {
-    if (options_.audiences.empty()) {
-      return Error{
-          .kind = Error::Kind::configuration,
-          .message = "a JWT-SVID needs an audience, and none is given",
-          .hint = request.info.cluster ? "pass --audience, or set spec.cluster.config.audience and "
-                                         "--allow-audience"
-                                       : "pass --audience; to take the ClusterProfile's, set "
-                                         "provideClusterInfo: true and --allow-audience",
-          .cause = request.info.cluster ? cause::kConfigRefused : cause::kClusterInfoMissing};
-    }
-    JwtSvid svid = TRY(fetch_jwt_svid(api, options_.audiences, options_.choice, run.clock));
-    run.debug("got a JWT-SVID of " + in_quotes(svid.spiffe_id));
-    Credential credential;
-    credential.token = std::move(svid.token);
-    credential.expires_at = svid.expires_at;
-    return credential;
+  static Error no_audience(const CredentialRequest& request) {
+    return Error{
+        .kind = Error::Kind::configuration,
+        .message = "a JWT-SVID needs an audience, and none is given",
+        .hint = request.info.cluster ? "pass --audience, or set spec.cluster.config.audience and "
+                                       "--allow-audience"
+                                     : "pass --audience; to take the ClusterProfile's, set "
+                                       "provideClusterInfo: true and --allow-audience",
+        .cause = request.info.cluster ? cause::kConfigRefused : cause::kClusterInfoMissing};
   }
 
-  Result<Credential> get_certificate(const WorkloadApi& api, const CallContext& run) const {
-    X509Svid svid = TRY(fetch_x509_svid(api, options_.choice, run.clock));
-    run.debug("got an X.509-SVID of " + in_quotes(svid.spiffe_id));
+  Result<Issued> get_token(const WorkloadApi& api, const CallContext& call) const {
+    JwtSvid svid = TRY(fetch_jwt_svid(api, options_.audiences, options_.choice, call.clock));
+    call.debug("got a JWT-SVID of " + in_quotes(svid.spiffe_id));
+    return Issued{.credential = {.token = std::move(svid.token), .expires_at = svid.expires_at},
+                  .identity = svid.spiffe_id};
+  }
+
+  Result<Issued> get_certificate(const WorkloadApi& api, const CallContext& call) const {
+    X509Svid svid = TRY(fetch_x509_svid(api, options_.choice, call.clock));
+    call.debug("got an X.509-SVID of " + in_quotes(svid.spiffe_id));
     TRY(check_common_name(svid));
-    Credential credential;
-    credential.client_certificate = std::move(svid.pair.chain);
-    credential.client_key = std::move(svid.pair.private_key);
-    credential.expires_at = svid.pair.not_after;
-    return credential;
+    return Issued{.credential = {.client_certificate = std::move(svid.pair.chain),
+                                 .client_key = std::move(svid.pair.private_key),
+                                 .expires_at = svid.pair.not_after},
+                  .identity = svid.spiffe_id};
   }
 
   // The API server reads the user's name from the common name, and ignores the SPIFFE ID.

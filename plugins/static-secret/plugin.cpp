@@ -16,6 +16,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/exec/inputs.hpp>
 #include <execcred/hub/client.hpp>
 #include <execcred/os/deadline.hpp>
 
@@ -33,7 +34,6 @@ class StaticSecret final : public Provider {
     declare_profile_fields(set, options_.convention);
     const bool is_shown = settings.get("show-config").origin != Setting::Origin::unset;
     if (is_shown) declare_defaults(set, options_.convention);
-    is_namespace_literal_ = settings.get("namespace").is_from_controller();
     return {};
   }
 
@@ -48,20 +48,27 @@ class StaticSecret final : public Provider {
     return static_secret::needs_of_cluster(given);
   }
 
-  Result<Credential> get_credential(const CredentialRequest& request,
-                                    const CallContext& run) override {
-    Result<StoredCredential> found = read(request, run);
-    if (!found && !options_.is_from_hub()) found.error().is_local = true;
-    StoredCredential stored = TRY(std::move(found));
-    TRY(check_servers(stored, options_, request));
-    TRY(check_verified(stored, options_, request));
-    return std::move(stored.credential);
+  // Nothing is kept, so all is read when it is asked for.
+  Result<execcred::Plan> plan(const Settings& /*settings*/, Inputs& inputs) const override {
+    return execcred::Plan{.ask = [this, &request = inputs.request()](CallContext& call) {
+      return stored_credential(request, call);
+    }};
   }
 
  private:
   Binding own_binding(const GivenOptions& given) const override { return binding_of_stored(given); }
 
-  Result<StoredCredential> read(const CredentialRequest& request, const CallContext& run) {
+  Result<Issued> stored_credential(const CredentialRequest& request,
+                                   const CallContext& call) const {
+    Result<StoredCredential> found = read(request, call);
+    if (!found && !options_.is_from_hub()) found.error().is_local = true;
+    StoredCredential stored = TRY(std::move(found));
+    TRY(check_servers(stored, options_, request));
+    TRY(check_verified(stored, options_, request));
+    return Issued{.credential = std::move(stored.credential)};
+  }
+
+  Result<StoredCredential> read(const CredentialRequest& request, const CallContext& run) const {
     if (options_.is_from_hub()) return read_from_hub(request, run);
     const Plan plan = TRY(make_plan(options_, request, "", true));
     StoredCredential stored = TRY(read_from_files(plan, options_, run));
@@ -95,11 +102,12 @@ class StaticSecret final : public Provider {
                    .is_source = is_source});
   }
 
-  Result<StoredCredential> read_from_hub(const CredentialRequest& request, const CallContext& run) {
+  Result<StoredCredential> read_from_hub(const CredentialRequest& request,
+                                         const CallContext& run) const {
     Hub hub = TRY(find_hub(options_.kubeconfig, run.environment));
     const OwnNamespace order = options_.convention.own_namespace;
     const Plan plan = TRY(make_plan(options_, request, own_namespace(order, hub, run.environment),
-                                    is_namespace_literal_));
+                                    request.settings->get("namespace").is_from_controller()));
     std::vector<HubIdentity> own;
     own.push_back({.token = hub.token.copy(), .server = hub.server, .is_source = true});
     if (hub.server != in_cluster_server(run.environment)) {
@@ -130,7 +138,6 @@ class StaticSecret final : public Provider {
   }
 
   Options options_;
-  bool is_namespace_literal_ = false;
 };
 
 PluginDefinition plugin() {

@@ -10,6 +10,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/inputs.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/os/file.hpp>
 
@@ -34,20 +35,22 @@ class TokenFile final : public Provider {
         .from_profile();
   }
 
-  Result<Credential> get_credential(const CredentialRequest& request,
-                                    const CallContext& run) override {
-    Result<Credential> credential = read(request, run);
-    if (!credential) credential.error().is_local = true;
-    return credential;
+  Result<Plan> plan(const Settings& /*settings*/, Inputs& inputs) const override {
+    std::string path = TRY(inputs.expand("--token-file", path_));
+    return Plan{.ask = [this, path = std::move(path)](CallContext& call) -> Result<Issued> {
+      Result<Credential> credential = read(path, call);
+      if (credential) return Issued{.credential = std::move(*credential)};
+      credential.error().is_local = true;
+      return std::move(credential).error();
+    }};
   }
 
  private:
-  Result<Credential> read(const CredentialRequest& request, const CallContext& run) const {
-    const std::string path = TRY(request.expand("--token-file", path_));
+  Result<Credential> read(const std::string& path, const CallContext& call) const {
     const SecretString content = TRY(read_secret_file(path).hint(
         "mount a projected serviceAccountToken volume there, or pass --token-file=PATH"));
-    run.debug("read " + std::to_string(content.size()) + " bytes from " + in_quotes(path));
-    return credential(content, run.clock.now()).context("reading the token in " + in_quotes(path));
+    call.debug("read " + std::to_string(content.size()) + " bytes from " + in_quotes(path));
+    return credential(content, call.clock.now()).context("reading the token in " + in_quotes(path));
   }
 
   Binding own_binding(const GivenOptions& given) const override {

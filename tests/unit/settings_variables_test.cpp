@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 namespace execcred {
 namespace {
 
@@ -113,9 +115,10 @@ TEST_CASE("variables: the error of an invalid value names the variable") {
   CHECK(flag.store());
 }
 
-TEST_CASE("variables: an option can ignore the platform's variables") {
+TEST_CASE("variables: those of an option that is not used are not read") {
+  constexpr std::array<std::string_view, 1> kOther = {"other"};
   OnPlatform program;
-  program.options.change("client").no_variables();
+  program.options.change("client").only_for("region", kOther);
   REQUIRE(program.read({}, {"P_CLIENT=theirs"}));
   CHECK(program.client.empty());
   CHECK(program.settings.get("client").origin == Origin::unset);

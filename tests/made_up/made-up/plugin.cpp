@@ -3,6 +3,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/exec/inputs.hpp>
 
 #include <array>
 #include <memory>
@@ -53,12 +54,11 @@ class MadeUp final : public Provider {
                  .hint = "or wait until the vault is calm"};
   }
 
-  Result<Credential> get_credential(const CredentialRequest& request,
-                                    const CallContext& /*call*/) override {
-    TRY(request.expand("--vault", vault_));
-    Credential credential;
-    credential.token = SecretString("made-up");
-    return credential;
+  Result<Plan> plan(const Settings& /*settings*/, Inputs& inputs) const override {
+    TRY(inputs.expand("--vault", vault_));
+    return Plan{.ask = [](CallContext& /*call*/) -> Result<Issued> {
+      return Issued{.credential = {.token = SecretString("made-up")}};
+    }};
   }
 
  private:

@@ -4,6 +4,7 @@
 #include "unit/growth.hpp"
 
 #include <aws/profiles.hpp>
+#include <execcred/os/file.hpp>
 
 #include <doctest/doctest.h>
 
@@ -290,8 +291,11 @@ TEST_CASE("profile: the time to read a config file is linear in its profiles" *
         return sandbox.write("config-" + std::to_string(count), chain(count, ""), 0600);
       },
       [](const std::string& path) {
-        REQUIRE(aws::Profiles::load(
-            Environment({"AWS_CONFIG_FILE=" + path, "AWS_SHARED_CREDENTIALS_FILE=/dev/null"})));
+        const Environment environment(
+            {"AWS_CONFIG_FILE=" + path, "AWS_SHARED_CREDENTIALS_FILE=/dev/null"});
+        REQUIRE(aws::Profiles::load(environment, [](const auto& file, std::size_t max_bytes) {
+          return read_secret_file(file, max_bytes);
+        }));
       });
 }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache_key.hpp"
+#include "inner_inputs.hpp"
 
-#include <execcred/base/digest.hpp>
-#include <execcred/base/duration.hpp>
-#include <execcred/exec/identity.hpp>
 #include <execcred/json/json.hpp>
 
 #include <algorithm>
@@ -62,7 +59,9 @@ bool is_read(std::string_view name, const std::vector<std::string>& subjects) {
                      [name](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-void add_variables(const Environment& environment, const TokenCommand& command, CacheKey& key) {
+void add_variables(const TokenCommand& command, Inputs& inputs) {
+  const Environment& environment =
+      inputs.unrecorded_environment("most variables are not for plugins");
   std::vector<std::string> subjects = subject_variables(command);
   // The option's form in the environment.
   if (const auto name = environment.get("EXECCRED_SUBJECT_TOKEN_ENV")) subjects.emplace_back(*name);
@@ -72,48 +71,27 @@ void add_variables(const Environment& environment, const TokenCommand& command, 
     const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
     if (!is_read(name, subjects)) continue;
     const std::string_view value = std::string_view(entry).substr(name.size() + 1);
-    key.add("environment." + std::string(name), fingerprint(name, value));
+    inputs.add_secret("environment." + std::string(name), value);
   }
-}
-
-// The arguments may contain secrets.
-void add_command(const TokenCommand& command, CacheKey& key) {
-  key.add("credential", command.program);
-  key.add("credential.fingerprint", fingerprint("command", command.arguments));
 }
 
 // Adds the client's text with all its members: the inner plugin may use members that this program
 // does not know.
-void add_cluster(const CredentialRequest& request, CacheKey& key) {
+void add_cluster(Inputs& inputs) {
   // The same limits as when the document was read.
-  const Result<json::Value> document = json::parse(request.document);
+  const Result<json::Value> document = json::parse(inputs.request().document);
   const json::Value* const spec = document ? document->find("spec") : nullptr;
   const json::Value* const cluster = spec == nullptr ? nullptr : spec->find("cluster");
-  const std::string text = cluster == nullptr ? std::string() : json::to_text(*cluster);
-  if (request.info.cluster) key.add("server", request.info.cluster->server);
-  key.add("cluster.fingerprint", fingerprint("cluster", text));
+  inputs.add_secret("cluster", cluster == nullptr ? std::string() : json::to_text(*cluster));
+  inputs.cluster();
 }
 
 }  // namespace
 
-CacheKey credential_key(const Options& options, const CredentialRequest& request,
-                        const Environment& environment) {
-  CacheKey key;
-  key.add("plugin", "bootstrap");
-  key.add("lifetime", format_duration(options.lifetime));
-  if (options.via == Via::token_request) {
-    key.add("via", "token-request").add("service-account", options.service_account);
-    for (const std::string& audience : options.audiences) key.add("audience", audience);
-  } else {
-    key.add("via", "csr").add("user", options.user);
-    for (const std::string& group : options.groups) key.add("group", group);
-    key.add("signer", options.signer).add("key-type", options.key_type);
-  }
-  add_command(options.credential, key);
-  add_cluster(request, key);
-  identify_machine(key);  // as which the inner plugin may ask
-  add_variables(environment, options.credential, key);
-  return key;
+void plan_inner_plugin(const TokenCommand& command, Inputs& inputs) {
+  add_cluster(inputs);
+  inputs.add_machine();  // as which the inner plugin may ask
+  add_variables(command, inputs);
 }
 
 }  // namespace execcred::bootstrap
