@@ -105,13 +105,17 @@ const Option* option_of(const OptionSet& options, std::string_view variable) {
 // Reports other programs' variables that the plugin would refuse, if it reads them with its other
 // options. Returns whether there are none.
 bool are_variables_good(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
-                        const std::string& path) {
+                        const Environment& environment, const std::string& path) {
+  // The other options say which variables are read. What is wrong in them is reported elsewhere.
+  Settings others(options.set());
+  if (!others.read_arguments(exec.args) || !others.read_environment(environment)) return true;
+  while (!others.store()) continue;
   bool are_good = true;
   for (std::size_t i = 0; i < exec.env.size(); ++i) {
     const EnvironmentVariable& variable = exec.env[i];
     const Option* const option = option_of(options.set(), variable.name);
     if (option == nullptr) continue;
-    Settings alone(options.set());
+    Settings alone = others;
     Status read = alone.read_variables(Environment({variable.name + "=" + variable.value}));
     if (read) read = alone.store();
     if (read) continue;
@@ -133,8 +137,9 @@ void check_together(const Scope& scope, const ExecConfig& exec, const std::strin
     variables.push_back(variable.name + "=" + variable.value);
   }
   Settings settings(options.set());
-  const Status read = options.read(exec.args, Environment(std::move(variables)), settings);
-  if (!are_variables_good(scope, exec, options, path) || !read) return;
+  const Environment environment(std::move(variables));
+  const Status read = options.read(exec.args, environment, settings);
+  if (!are_variables_good(scope, exec, options, environment, path) || !read) return;
   const Status checked = options.check(settings);
   if (checked) return;
   scope.error(join_path(path, "args"), "is refused by the plugin: " + checked.error().message,

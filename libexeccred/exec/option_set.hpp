@@ -50,6 +50,9 @@ struct OptionUse {
   std::string_view option = {};                   // the other one; empty: no condition
   std::span<const std::string_view> values = {};  // it must have one of these; empty: any value
   std::string_view hint = {};  // of the error if a flag sets the option without it
+  // Another option whose value makes it useful too.
+  std::string_view other_option = {};
+  std::span<const std::string_view> other_values = {};
 };
 
 struct Option {
@@ -250,6 +253,14 @@ class OptionBuilder {
     return set([=](Option& o) {
       (o.uses[0].option.empty() ? o.uses[0] : o.uses[1]) = {
           .option = option, .values = values, .hint = hint};
+    });
+  }
+  // The last condition holds also if `option` has one of the values.
+  OptionBuilder& or_for(std::string_view option, std::span<const std::string_view> values) {
+    return set([=](Option& o) {
+      OptionUse& last = o.uses[1].option.empty() ? o.uses[0] : o.uses[1];
+      last.other_option = option;
+      last.other_values = values;
     });
   }
   // The same for an option that any value of the other one makes useful.

@@ -125,15 +125,14 @@ bool may_be_value(std::string_view argument) {
   return !argument.starts_with("--") && argument != "-" + std::string(kBoundaryFlag);
 }
 
-// The value of the option on which another one depends; empty if it is not set.
 std::string_view first_text(const Setting& setting) {
   return setting.texts.empty() ? std::string_view() : std::string_view(setting.texts.front());
 }
 
-bool holds(const OptionUse& use, std::string_view value) {
-  if (use.option.empty()) return true;
-  if (use.values.empty()) return !value.empty();
-  return std::find(use.values.begin(), use.values.end(), value) != use.values.end();
+// Without values, any value will do.
+bool is_among(std::string_view value, std::span<const std::string_view> values) {
+  if (values.empty()) return !value.empty();
+  return std::find(values.begin(), values.end(), value) != values.end();
 }
 
 // "--socket needs --subject=spiffe" if one value would do, else "--scope has no use with
@@ -361,10 +360,15 @@ Status Settings::check_profile_arguments() const {
   return {};
 }
 
+bool Settings::holds(const OptionUse& use) const {
+  return use.option.empty() || is_among(first_text(get(use.option)), use.values) ||
+         (!use.other_option.empty() &&
+          is_among(first_text(get(use.other_option)), use.other_values));
+}
+
 bool Settings::is_used(const Option& option) const {
-  return std::all_of(option.uses.begin(), option.uses.end(), [this](const OptionUse& use) {
-    return use.option.empty() || holds(use, first_text(get(use.option)));
-  });
+  return std::all_of(option.uses.begin(), option.uses.end(),
+                     [this](const OptionUse& use) { return holds(use); });
 }
 
 bool Settings::reads_variables(const Option& option) const {
@@ -376,16 +380,14 @@ bool Settings::reads_variables(const Option& option) const {
 }
 
 bool Settings::is_requested(const Option& option) const {
-  const OptionUse& use = option.requested_for;
-  return option.is_requested && (use.option.empty() || holds(use, first_text(get(use.option))));
+  return option.is_requested && holds(option.requested_for);
 }
 
 Status Settings::check_uses() const {
   for (const Option& option : options_.all()) {
     if (option.uses.front().option.empty() || !is_flag(option.name)) continue;
     for (const OptionUse& use : option.uses) {
-      const std::string_view value = first_text(get(use.option));
-      if (!holds(use, value)) return not_used(option, use, value);
+      if (!holds(use)) return not_used(option, use, first_text(get(use.option)));
     }
   }
   return {};
@@ -394,8 +396,8 @@ Status Settings::check_uses() const {
 // What completes "… is passed over: ".
 std::string Settings::why_unused(const Option& option) const {
   for (const OptionUse& use : option.uses) {
+    if (holds(use)) continue;
     const std::string_view value = first_text(get(use.option));
-    if (holds(use, value)) continue;
     return "--" + std::string(use.option) +
            (value.empty() ? " is not set" : "=" + std::string(value) + " does not use it");
   }

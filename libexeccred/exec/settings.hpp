@@ -107,6 +107,7 @@ class Settings {
   Status take_variable(const Option& option, const std::string& name, std::string_view value);
   Status take_field(const json::Member& member);
   Status read_shared_fields(const json::Value& config);
+  bool holds(const OptionUse& use) const;
   bool reads_variables(const Option& option) const;
   std::string why_unused(const Option& option) const;
   Status add_profile_value(const Option& option, Setting& setting, std::string value);

@@ -57,6 +57,9 @@ constexpr std::array<std::string_view, 2> kExchangeFlow = {"token-exchange", ""}
 constexpr std::array<std::string_view, 2> kPinnipedFlow = {"pinniped", ""};
 constexpr std::array<std::string_view, 6> kTokenFlows = {
     "token-exchange", "jwt-bearer", "client-credentials", "refresh-token", "pass-through", ""};
+// In the other flow, a subject token can only authenticate the client.
+constexpr std::array<std::string_view, 6> kSubjectFlows = {
+    "token-exchange", "jwt-bearer", "refresh-token", "pass-through", "pinniped", ""};
 constexpr std::string_view kFlowHint = "leave it out, or choose another flow";
 constexpr std::array<std::string_view, 1> kOfKubernetes = {"kubernetes"};
 constexpr std::array<std::string_view, 1> kOfSpiffe = {"spiffe"};
@@ -187,7 +190,9 @@ void add_subject(OptionSet& set, SubjectOptions& subject) {
                  "With --subject=spiffe: Workload API of the agent", checked_workload_endpoint)
       .example("unix:///run/spire/agent.sock")
       .variable(kSocketVariable)
-      .only_for("subject", kOfSpiffe);
+      .only_for("subject", kOfSpiffe)
+      .only_for("flow", kSubjectFlows)
+      .or_for("client-auth", kFederated);
   set.add_parsed("spiffe-id", subject.spiffe.choice.spiffe_id, "ID",
                  "With --subject=spiffe: SPIFFE ID to use, of several", checked_spiffe_id)
       .only_for("subject", kOfSpiffe);
