@@ -906,6 +906,27 @@ TEST_CASE("doctor: a kubeconfig's command is found as Go finds it, and nothing e
   }
 }
 
+TEST_CASE("doctor: a kubeconfig of 700 clusters is read, as lint and migrate read it") {
+  Scene scene;
+  std::string text = kubeconfig(scene, R"({"token":"kept-secret-1"})", "one");
+  const std::string ca(2'000, 'A');
+  const std::size_t clusters = text.find("\"clusters\":[") + std::string("\"clusters\":[").size();
+  std::string more;
+  for (int i = 0; i < 700; ++i) {
+    more += R"({"name":"spoke-)" + std::to_string(i) + R"(","cluster":{"server":"https://h)" +
+            std::to_string(i) + R"(.example.com","certificate-authority-data":")" + ca + R"("}},)";
+  }
+  text.insert(clusters, more);
+  REQUIRE(text.size() > 1024 * 1024);
+  Command command;
+  command.arguments = {kCli, "doctor", "--kubeconfig",    scene.sandbox.write("config", text, 0600),
+                       "-o", "json",   "--warn-before=1h"};
+  const Outcome outcome = blackbox::run(command);
+  CAPTURE(outcome.output);
+  CHECK(read_found(outcome.output).steps.at("credential") == "ok");
+  CHECK_FALSE(has(outcome.output, "larger than"));
+}
+
 TEST_CASE("doctor: -o prometheus writes metrics") {
   Scene scene;
   nlohmann::json list = nlohmann::json::parse(many(scene, 2));

@@ -91,7 +91,7 @@ TEST_CASE("catalogue: each namespace has a Role, and only rules without one a Cl
   CHECK(named[0]["roleRef"]["name"] == "view");
 }
 
-TEST_CASE("catalogue: the user alone is bound; groups on demand, those of system: never") {
+TEST_CASE("catalogue: the user alone is bound, groups on demand, those of system: never") {
   const Identity jane = person({"dev", "system:masters"});
   const Json alone = objects_of(of(jane, rules({"get/pods"})))[1]["subjects"];
   REQUIRE(alone.size() == 1);

@@ -102,7 +102,7 @@ TEST_CASE("grant: json has what is needed, and nothing that is absent") {
   CHECK_FALSE(item.contains("otherReading"));
 }
 
-TEST_CASE("grant: a bad cluster never harms the others; each good one is a document") {
+TEST_CASE("grant: a bad cluster never harms the others, and each good one is a document") {
   Scene scene;
   scene.profile = fleet(scene);
   const Outcome outcome = grant(scene, {"--can=get/pods"});

@@ -155,7 +155,7 @@ TEST_CASE("identity: a token of Entra for AKS is its object, another one has an 
   CHECK(other->front().user == "https://sts.windows.net/1/#o-1");
 }
 
-TEST_CASE("identity: a certificate is its CN and O; without a CN it is nobody") {
+TEST_CASE("identity: a certificate is its CN and O, and without a CN it is nobody") {
   doctor::CredentialFacts facts;
   facts.certificate = doctor::CertificateFacts{
       .subject = "O=dev", .user = {.name = "jane", .groups = {"dev"}}, .issuer = "CN=ca"};
