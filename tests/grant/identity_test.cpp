@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who a cluster sees, by the credential, the plugin's options and the server.
 #include "grant/identity.hpp"
+#include "unit/temp_dir.hpp"
 
 #include <execcred/json/json.hpp>
 
@@ -222,9 +223,11 @@ TEST_CASE("identity: the origin is what the program would do with its arguments 
   CHECK(chosen->principal == role);
   CHECK(chosen->cluster_id == "c");
   // The role of the arguments is assumed with the web identity's.
-  const auto both = of_program(
-      "execcred-aws", {"--cluster-id=c", "--role-arn=" + role}, "null",
-      {"AWS_WEB_IDENTITY_TOKEN_FILE=/t", "AWS_ROLE_ARN=arn:aws:iam::123456789012:role/first"});
+  const test::TempDir folder;
+  const std::string token = test::write_file(folder / "token", "opaque").native();
+  const auto both = of_program("execcred-aws", {"--cluster-id=c", "--role-arn=" + role}, "null",
+                               {"AWS_WEB_IDENTITY_TOKEN_FILE=" + token,
+                                "AWS_ROLE_ARN=arn:aws:iam::123456789012:role/first"});
   REQUIRE(both);
   CHECK(both->principal == role);
   const auto unknown = of_program("execcred-aws", {"--cluster-id=c"}, "null",
