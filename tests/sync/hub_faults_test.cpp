@@ -46,7 +46,8 @@ std::string holder_of_lease(const LiveApi& api) {
   return lease ? (*lease)["spec"].value("holderIdentity", "") : "";
 }
 
-// Records which process wrote while which process held the Lease. Tokens identify processes.
+// Records which process wrote while which process held the Lease. Tokens identify processes. Must
+// outlive the LiveApi whose hook uses it.
 class Witness {
  public:
   void look_at(const LiveApi& api, const Received& request) {
@@ -286,9 +287,9 @@ TEST_CASE("sync --to-secret: a missing namespace is reported, and written to whe
 }
 
 TEST_CASE("sync --lease: if another process takes the Lease by force, writing stops") {
+  Witness witness;
   LiveApi api;
   put_profile(api, "a");
-  Witness witness;
   api.before([&](Stream&, const Received& request) {
     witness.look_at(api, request);
     return false;
@@ -320,9 +321,9 @@ TEST_CASE("sync --lease: if another process takes the Lease by force, writing st
 
 TEST_CASE("sync --lease: after the Lease is lost, only the write that has begun is completed") {
   constexpr std::size_t kProfiles = 12;
+  Witness witness;
   LiveApi api;
   for (std::size_t i = 0; i < kProfiles; ++i) put_profile(api, "a" + std::to_string(i));
-  Witness witness;
   std::atomic<bool> is_lost = false;
   api.before([&](Stream&, const Received& request) {
     witness.look_at(api, request);
@@ -372,9 +373,9 @@ TEST_CASE("sync --lease: a forbidden Lease is reported once, and taken when it i
 }
 
 TEST_CASE("sync --lease: a process that was paused for long writes nothing when it continues") {
+  Witness witness;
   LiveApi api;
   put_profile(api, "a");
-  Witness witness;
   api.before([&](Stream&, const Received& request) {
     witness.look_at(api, request);
     return false;
@@ -407,9 +408,9 @@ TEST_CASE("sync --lease: a process that was paused for long writes nothing when 
 }
 
 TEST_CASE("sync --lease: --dry-run takes no Lease, --once writes with it and gives it back") {
+  Witness witness;
   LiveApi api;
   put_profile(api, "a");
-  Witness witness;
   api.before([&](Stream&, const Received& request) {
     witness.look_at(api, request);
     return false;
@@ -428,6 +429,7 @@ TEST_CASE("sync --lease: --dry-run takes no Lease, --once writes with it and giv
 }
 
 TEST_CASE("sync --lease --once: nothing is written while another process holds the Lease") {
+  Witness witness;
   LiveApi api;
   put_profile(api, "a");
   const Process holder(api, "one");
@@ -435,7 +437,6 @@ TEST_CASE("sync --lease --once: nothing is written while another process holds t
   CHECK(blackbox::wait_until([&] { return is_written(api, "a"); }));
   put_profile(api, "b");
   CHECK(blackbox::wait_until([&] { return is_written(api, "b"); }));
-  Witness witness;
   api.before([&](Stream&, const Received& request) {
     witness.look_at(api, request);
     return false;

@@ -17,6 +17,9 @@ std::string parameter(const Received& request, const std::string& name) {
   return {};
 }
 
+// Whether this thread runs a hook.
+thread_local bool is_in_hook = false;
+
 std::string key_of(const std::string& resource, const std::string& name_space,
                    const std::string& name) {
   return resource + "/" + name_space + "/" + name;
@@ -113,13 +116,25 @@ std::vector<Received> LiveApi::requests(std::string_view method, std::string_vie
   return found;
 }
 
-void LiveApi::before(Hook hook) {
-  const std::scoped_lock lock(mutex_);
-  before_ = std::move(hook);
+void LiveApi::before(Hook hook) { replace_hook(before_, std::move(hook)); }
+void LiveApi::after(Hook hook) { replace_hook(after_, std::move(hook)); }
+
+void LiveApi::replace_hook(Hook& old, Hook hook) {
+  std::unique_lock lock(mutex_);
+  old = std::move(hook);
+  if (!is_in_hook) changed_.wait(lock, [this] { return running_hooks_ == 0; });
 }
-void LiveApi::after(Hook hook) {
-  const std::scoped_lock lock(mutex_);
-  after_ = std::move(hook);
+
+bool LiveApi::is_answered(const Hook& hook, Stream& stream, const Received& request) {
+  is_in_hook = true;
+  const bool is_answered = hook && hook(stream, request);
+  is_in_hook = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    --running_hooks_;
+  }
+  changed_.notify_all();
+  return is_answered;
 }
 
 void LiveApi::note(const std::string& type, const std::string& resource, const Json& object) {
@@ -219,9 +234,10 @@ void LiveApi::serve(Stream& stream, const Received& request) {
   {
     const std::scoped_lock lock(mutex_);
     hook = before_;
+    ++running_hooks_;
     cuts = cuts_;
   }
-  if (hook && hook(stream, request)) return;
+  if (is_answered(hook, stream, request)) return;
   if (request.path() == "/apis/multicluster.x-k8s.io") {
     Json versions = Json::array();
     for (const std::string& version : profile_versions_) versions.push_back({{"version", version}});
@@ -244,8 +260,9 @@ void LiveApi::serve(Stream& stream, const Received& request) {
     const std::scoped_lock lock(mutex_);
     text = answer(request, *place);
     hook = after_;
+    ++running_hooks_;
   }
-  if (hook && hook(stream, request)) return;
+  if (is_answered(hook, stream, request)) return;
   stream.write(text);
 }
 

@@ -49,6 +49,8 @@ class LiveApi {
   // In all namespaces.
   std::size_t count(const std::string& resource) const;
 
+  // Both return when no call of the old hook runs any more, unless a hook calls them. What a hook
+  // refers to must outlive this object, or the hook must be replaced.
   void before(Hook hook);
   void after(Hook hook);  // after the change, and before its reply is written
   void compact();         // all earlier events are forgotten
@@ -70,6 +72,8 @@ class LiveApi {
     Json object = {};
   };
 
+  void replace_hook(Hook& old, Hook hook);
+  bool is_answered(const Hook& hook, Stream& stream, const Received& request);
   static std::optional<Place> place_of(const std::string& path);
   void serve(Stream& stream, const Received& request);
   std::string answer(const Received& request, const Place& place);
@@ -93,6 +97,7 @@ class LiveApi {
   std::vector<std::string> extra_lines_;
   Hook before_;
   Hook after_;
+  int running_hooks_ = 0;  // of both, also empty ones
   bool is_closing_ = false;
   std::atomic<std::size_t> watches_ = 0;
   ScriptedServer server_;
