@@ -7,7 +7,7 @@
     tidy_list.py record LIST    adds the sources of standard input, which are clean, to LIST, and
                                 drops the keys of deleted and changed sources
 
-A source's key is the SHA-256 of .clang-tidy, of the source, and of the project's headers that it
+A source's key is the SHA-256 of its .clang-tidy, of the source, and of the project's headers that it
 includes, directly or not, without the lines that are only comments. The result of clang-tidy
 depends on nothing else of the project.
 """
@@ -21,7 +21,8 @@ INCLUDE = re.compile(rb'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 # A line that is only a comment. NOLINT comments are instructions for clang-tidy.
 COMMENT = re.compile(rb"^[ \t]*//(?!.*NOLINT).*\n", re.MULTILINE)
 # The folders in which the build looks for a header that is not next to the including file.
-FOLDERS = [pathlib.Path(name) for name in ("cli", "plugins")]
+FOLDERS = [pathlib.Path(name) for name in ("cli", "plugins", "tests", "tests/support",
+                                           "tests/conformance")]
 
 
 class Sources:
@@ -58,7 +59,8 @@ class Sources:
                 if header not in seen:
                     seen.add(header)
                     waiting.append(header)
-        key = hashlib.sha256(pathlib.Path(".clang-tidy").read_bytes())
+        rules = pathlib.Path("tests" if path.parts[0] == "tests" else ".") / ".clang-tidy"
+        key = hashlib.sha256(rules.read_bytes())
         for file in sorted(seen):
             key.update(str(file).encode() + b"\0" + self.digests[file])
         return key.hexdigest()
