@@ -302,12 +302,17 @@ TEST_CASE("doctor: permanent failures come before temporary ones, and these befo
 }
 
 TEST_CASE("doctor: a thousand clusters are all in the output, in the order of the source") {
+#ifdef __SANITIZE_THREAD__
+  constexpr std::size_t kClusters = 200;  // a thousand take longer than a run may
+#else
+  constexpr std::size_t kClusters = 1000;
+#endif
   Scene scene;
-  scene.profile = many(scene, 1000);
+  scene.profile = many(scene, kClusters);
   const Outcome outcome = scene.run({"-o", "json", "--parallel=32", "--no-request"});
   CHECK(outcome.exit_code == 0);
   const nlohmann::json items = nlohmann::json::parse(outcome.output)["items"];
-  REQUIRE(items.size() == 1000);
+  REQUIRE(items.size() == kClusters);
   for (std::size_t i = 0; i < items.size(); ++i) {
     CHECK(items[i]["name"] == "c" + std::to_string(i));
     CHECK(items[i]["result"] == "ok");
