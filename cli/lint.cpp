@@ -31,7 +31,7 @@ Status check_profiles(HubClient& hub, const HubOptions& options, lint::Run& run,
   lint::Run of_hub{.limits = run.limits};
   const ProfileQuery query = {.name_space = options.name_space(), .selector = options.selector()};
   deadline::enter_phase("reading ClusterProfiles from the hub");
-  Status read = for_each_profile_of(hub, query, [&](const HubItem& item) -> Status {
+  Status read = for_each_profile_of(hub, query, [&](const ListItem& item) -> Status {
     ++objects;
     const lint::Scope scope(of_hub, "hub: ClusterProfile " + full_name_of(item.object));
     if (item.problem) {
@@ -61,7 +61,7 @@ Status check_remote_secrets(HubClient& hub, const HubOptions& options, lint::Run
   lint::RemoteSecrets secrets;
   const HubListQuery query = {.label_selector = "istio/multiCluster=true",
                               .page_size = kSecretsPage};
-  const Result<std::string> listed = hub.list(resource, query, [&](HubItem item) -> Result<bool> {
+  const Result<std::string> listed = hub.list(resource, query, [&](ListItem item) -> Result<bool> {
     ++objects;
     if (item.problem) {
       lint::Scope(run, "hub: Secret " + full_name_of(item.object))

@@ -22,7 +22,7 @@ Status read_hub(const HubOptions& options, std::string_view name,
                               .selector = options.selector(),
                               .name = std::string(name)};
   deadline::enter_phase("reading ClusterProfiles from the hub");
-  Status read = for_each_profile_of(hub, query, [&receive](const HubItem& item) -> Status {
+  Status read = for_each_profile_of(hub, query, [&receive](const ListItem& item) -> Status {
     receive(parse_profile_of_hub(item), profile_name_of(item.object));
     return {};
   });

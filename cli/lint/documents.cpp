@@ -7,6 +7,7 @@
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/json/list_item.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/kubeconfig_rules.hpp>
 #include <execcred/os/file.hpp>
@@ -71,10 +72,10 @@ void report_unknown(const Scope& scope, const Value& document) {
           "ConfigMaps and Lists of those");
 }
 
-void check_document(const Scope& scope, const Value& document, std::string_view text);
+void check_document(const Scope& scope, const Document& document, std::string_view text);
 
 // The items of a ClusterProfileList have no kind.
-void check_list(const Scope& outer, const ObjectReader& list) {
+void check_list(const Scope& outer, const ObjectReader& list, const ItemProblems& problems) {
   const Scope scope = outer.as(rule::kList);
   const bool are_profiles = json::text_or_empty(list.value(), "kind") == "ClusterProfileList";
   const std::string text = json::text_or_empty(list.value(), "apiVersion");
@@ -95,13 +96,16 @@ void check_list(const Scope& outer, const ObjectReader& list) {
     const Value& item = (*items->array())[i];
     const Scope inside = scope.inside("items" + step(i));
     const Result<ObjectReader> reader = ObjectReader::open(item, "");
-    if (!reader) {
+    if (const auto problem = problems.find(i); problem != problems.end()) {
+      inside.error({}, in_quotes(full_name_of(item)) + ": " + problem->second.message,
+                   problem->second.hint);
+    } else if (!reader) {
       inside.add(Severity::error, reader.error(), {}, "list the objects");
     } else if (are_profiles) {
       check_cluster_profile(inside, *reader, ProfileOf::list,
                             version ? *version : ProfileVersion::v1alpha1);
     } else {
-      check_document(inside, item, json::to_text(item));
+      check_document(inside, {.value = item}, json::to_text(item));
     }
   }
 }
@@ -137,15 +141,15 @@ void check_config_map(const Scope& scope, const ObjectReader& config_map) {
 }
 
 // `text` is the text of this document alone.
-void check_document(const Scope& scope, const Value& document, std::string_view text) {
-  const Result<ObjectReader> reader = ObjectReader::open(document, "");
-  switch (kind_of(document)) {
+void check_document(const Scope& scope, const Document& document, std::string_view text) {
+  const Result<ObjectReader> reader = ObjectReader::open(document.value, "");
+  switch (kind_of(document.value)) {
     case Kind::mapping:
       return check_mapping(scope.as(rule::kMapping), text);
     case Kind::cluster_profile:
       return check_cluster_profile(scope, *reader, ProfileOf::document);
     case Kind::list:
-      return check_list(scope, *reader);
+      return check_list(scope, *reader, document.item_problems);
     case Kind::kubeconfig:
       return check_kubeconfig(scope.as(rule::kKubeconfig), *reader);
     case Kind::kueue:
@@ -153,7 +157,7 @@ void check_document(const Scope& scope, const Value& document, std::string_view 
     case Kind::config_map:
       return check_config_map(scope, *reader);
     case Kind::unknown:
-      return report_unknown(scope, document);
+      return report_unknown(scope, document.value);
   }
 }
 
@@ -207,16 +211,16 @@ std::size_t check_documents(const Scope& scope, std::string_view text) {
   };
   if (trim(text).empty()) return refuse("is empty");
   if (is_binary(text)) return refuse("is no text");
-  const std::vector<Result<Value>> documents = parse_each_document(text, kMaxInventory);
+  const std::vector<Result<Document>> documents = parse_each_document(text, kMaxInventory);
   if (documents.empty()) return refuse("holds no document");
   if (documents.size() == 1 && documents.front()) {
     check_document(scope, *documents.front(), text);
     return 1;
   }
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    const Result<Value>& document = documents[i];
+    const Result<Document>& document = documents[i];
     if (document) {
-      check_document(scope.inside("document" + step(i)), *document, json::to_text(*document));
+      check_document(scope.inside("document" + step(i)), *document, json::to_text(document->value));
     } else {
       const std::size_t before = scope.run().findings.size();
       scope.add(Severity::error, document.error(), {}, kHint);

@@ -333,7 +333,7 @@ Result<std::vector<Held>> SecretStore::scan() {
     seen_->clear();
   };
   // A Secret that cannot be read has no mark of ours: its author only gave it our label.
-  const auto take = [&](const HubItem& item) {
+  const auto take = [&](const ListItem& item) {
     std::optional<Mark> mark = mark_of_object(item.object);
     if (!mark || mark->instance != settings_.instance) return;
     const std::string name_space(metadata_text(item.object, "namespace"));
@@ -409,7 +409,7 @@ Result<Wrote> SecretStore::write(const Held& held, const SecretForm& form,
   Known known;
   if (!seen) known.emplace();
   if (seen && !seen->text.empty()) {
-    Value object = TRY(json::parse(seen->text, {.bytes = kMaxHubObject}));
+    Value object = TRY(json::parse(seen->text, {.bytes = kMaxItem}));
     const std::optional<Mark> mark = mark_of_object(object);
     const bool is_same =
         mark && mark->stands_for(held.mark, form.shows_end) && seen->data == digest_of(form);

@@ -39,7 +39,7 @@ Error not_json(const Error& error, const Hub& hub) {
 }
 
 Result<json::Value> parse_reply(const HttpResponse& response, const Hub& hub) {
-  Result<json::Value> document = json::parse(response.body.reveal(), {.bytes = kMaxHubObject});
+  Result<json::Value> document = json::parse(response.body.reveal(), {.bytes = kMaxItem});
   if (!document) return not_json(document.error(), hub);
   if (document->object() == nullptr) return unusable(hub, "is no JSON object");
   return document;
@@ -166,7 +166,7 @@ Result<HttpResponse> HubClient::exchange(const std::string& target, HttpRequest 
 Result<std::optional<json::Value>> HubClient::find(const HubResource& resource) {
   const auto answer = [&]() -> Result<std::optional<json::Value>> {
     const HttpResponse response =
-        TRY(send({.url = hub_.server + path_of(resource), .max_reply_bytes = kMaxHubObject}));
+        TRY(send({.url = hub_.server + path_of(resource), .max_reply_bytes = kMaxItem}));
     if (is_absent(response, resource)) return std::optional<json::Value>();
     if (response.status != 200) return hub_refusal(response, resource, "get", hub_);
     json::Value object = TRY(parse_reply(response, hub_));
@@ -181,7 +181,7 @@ Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
   constexpr int kForbidden = 403;
   const auto answer = [&]() -> Result<std::optional<json::Value>> {
     const HttpResponse response =
-        TRY(send({.url = hub_.server + path, .max_reply_bytes = kMaxHubObject}));
+        TRY(send({.url = hub_.server + path, .max_reply_bytes = kMaxItem}));
     if (response.status == kNotFound) return std::optional<json::Value>();
     if (response.status != 200) {
       Error refusal = hub_refusal(response, {}, "get", hub_);
@@ -221,7 +221,7 @@ Result<HttpResponse> HubClient::post(const HubResource& resource, const json::Va
   HttpRequest request{.method = "POST",
                       .url = hub_.server + path_of(resource),
                       .body = text_to_send(body),
-                      .max_reply_bytes = kMaxHubObject};
+                      .max_reply_bytes = kMaxItem};
   request.add_header("Content-Type", "application/json");
   return send(std::move(request));
 }
@@ -247,7 +247,7 @@ Result<bool> HubClient::create_named(const HubResource& resource, const json::Va
 }
 
 struct HubClient::Page {
-  std::vector<HubItem> items = {};
+  std::vector<ListItem> items = {};
   std::string next = {};  // for the page after it; empty on the last
   std::string resource_version = {};
   std::size_t bytes = 0;
@@ -299,7 +299,7 @@ Result<HubClient::Page> HubClient::read_page(const HubResource& resource, const 
   if (page.is_expired) return page;
   if (response.status != 200) return hub_refusal(response, resource, "list", hub_);
   page.bytes = body.size();
-  const Result<HubEnvelope> list = open_envelope(body.reveal(), "items");
+  const Result<Envelope> list = open_envelope(body.reveal(), "items");
   if (!list) return not_json(list.error(), hub_);
   if (list->rest.object() == nullptr) return unusable(hub_, "is no JSON object");
   if (!json::text_or_empty(list->rest.find("kind")).ends_with("List")) {
@@ -313,7 +313,7 @@ Result<HubClient::Page> HubClient::read_page(const HubResource& resource, const 
   const auto texts = json::element_texts(list->content);
   if (!texts) return unusable(hub_, "is no JSON: its items are no array");
   for (const std::string_view text : *texts) {
-    HubItem item = parse_item(text);
+    ListItem item = parse_item(text);
     // Without a name, it is the hub's defect, not that of the object's author.
     if (item.problem && item.object.is_null()) {
       return unusable(hub_, "is no JSON: " + shown_text_of(item.problem->message, hub_));
@@ -344,7 +344,7 @@ Result<HubClient::Page> HubClient::read_fitting_page(const HubResource& resource
   if (page.is_too_large || page.items.size() > 1) {
     return unusable(hub_, "to a list is larger than 64 MiB, even with a limit of one object");
   }
-  for (HubItem& item : page.items) {
+  for (ListItem& item : page.items) {
     item = unread_item(json::to_text(item.object), "is larger than 64 MiB");
   }
   return page;
@@ -358,7 +358,7 @@ Result<std::string> HubClient::list(const HubResource& resource, const HubListQu
   std::set<std::string> received;  // the names, in this beginning
   std::set<std::string> known;     // and in earlier ones, if the caller does not forget them
   std::string resource_version;
-  const auto take = [&](HubItem item) -> Result<bool> {
+  const auto take = [&](ListItem item) -> Result<bool> {
     if (!query.restart) received.insert(full_name_of(item.object));
     return known.contains(full_name_of(item.object)) || TRY(receive(std::move(item)));
   };
@@ -380,7 +380,7 @@ Result<std::string> HubClient::list(const HubResource& resource, const HubListQu
     }
     place.token = std::move(page.next);
     resource_version = std::move(page.resource_version);
-    for (HubItem& item : page.items) {
+    for (ListItem& item : page.items) {
       const bool goes_on = TRY(take(std::move(item)));
       if (!goes_on) return false;
     }

@@ -11,9 +11,9 @@
 #include <execcred/base/secret.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/http/retry.hpp>
-#include <execcred/hub/item.hpp>
 #include <execcred/hub/tls_files.hpp>
 #include <execcred/json/json.hpp>
+#include <execcred/json/list_item.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -149,7 +149,7 @@ class HubClient {
   // requested again with half its objects, and a list that expires is read again without pages, as
   // client-go does. `receive` gets each object and returns false to stop. Fails as find() and
   // `receive` do, not because of one object: its problem is in the item.
-  using Receive = std::function<Result<bool>(HubItem item)>;
+  using Receive = std::function<Result<bool>(ListItem item)>;
   Result<std::string> list(const HubResource& resource, const HubListQuery& query,
                            const Receive& receive);
 

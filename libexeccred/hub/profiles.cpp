@@ -117,7 +117,7 @@ Status list_all(HubClient& hub, const Wanted& wanted, const HubResource& resourc
                 const LabelSelector& selector, const ReceiveItem& receive) {
   // An error of the receiver already has its context.
   std::optional<Error> received_error;
-  const auto take = [&](HubItem item) -> Result<bool> {
+  const auto take = [&](ListItem item) -> Result<bool> {
     const bool is_wanted = wanted.name.empty() || metadata_of(item.object, "name") == wanted.name;
     if (!is_wanted || !selector.matches(profile_name_of(item.object).labels)) return true;
     Status received = receive(std::move(item));
@@ -138,7 +138,7 @@ Status read_newest(HubClient& hub, const Wanted& wanted, const LabelSelector& se
   for (const ProfileVersion version : versions) {
     const HubResource resource = resource_of(wanted, version);
     bool was_received = false;
-    const ReceiveItem receive_versioned = [&](HubItem item) {
+    const ReceiveItem receive_versioned = [&](ListItem item) {
       was_received = true;
       item.object = with_version(std::move(item.object), version);
       return receive(std::move(item));
@@ -174,7 +174,7 @@ Result<HubResource> newest_profiles(HubClient& hub, const std::string& name_spac
   return resource_of({.name_space = name_space}, versions.back());
 }
 
-Result<ClusterProfile> parse_profile_of_hub(const HubItem& item) {
+Result<ClusterProfile> parse_profile_of_hub(const ListItem& item) {
   Result<ClusterProfile> profile =
       item.problem ? Result<ClusterProfile>(*item.problem) : parse_cluster_profile(item.object);
   return std::move(profile)
@@ -198,7 +198,7 @@ Result<LoadedProfiles> list_cluster_profiles(const HubQuery& query,
   found.http.deadline = deadline;
   HubClient hub(std::move(found), {.deadline = deadline});
   LoadedProfiles loaded;
-  TRY(for_each_profile_of(hub, wanted, [&loaded](const HubItem& item) -> Status {
+  TRY(for_each_profile_of(hub, wanted, [&loaded](const ListItem& item) -> Status {
     Result<ClusterProfile> profile = parse_profile_of_hub(item);
     if (profile) {
       loaded.profiles.push_back(std::move(*profile));

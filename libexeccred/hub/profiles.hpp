@@ -19,7 +19,7 @@ struct ProfileQuery {
 };
 
 // Receives each object. Its error ends the reading, and is the result.
-using ReceiveItem = std::function<Status(HubItem)>;
+using ReceiveItem = std::function<Status(ListItem)>;
 
 // Reads the ClusterProfiles that match, in the newest version that the hub serves and
 // cluster_profile.hpp knows, in the hub's order, a page at a time. If a name and its namespace are
@@ -33,6 +33,6 @@ Result<HubResource> newest_profiles(HubClient& hub, const std::string& name_spac
 
 // Parses an object of the hub. Fails with the item's problem, and as parse_cluster_profile() does;
 // an error has the object's name in its context.
-Result<ClusterProfile> parse_profile_of_hub(const HubItem& item);
+Result<ClusterProfile> parse_profile_of_hub(const ListItem& item);
 
 }  // namespace execcred

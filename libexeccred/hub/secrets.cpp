@@ -86,7 +86,7 @@ void HubSecrets::begin() { hub_.begin(std::chrono::steady_clock::now() + setting
 
 Status HubSecrets::list(const std::string& name_space, const LabelSelector& selector,
                         HubContent content, std::function<void()> restart,
-                        const std::function<void(HubItem)>& receive) {
+                        const std::function<void(ListItem)>& receive) {
   if (!name_space.empty()) TRY(check_names(name_space, nullptr));
   TRY(hub_.list(resource_of(name_space),
                 {.label_selector = selector.text(),
@@ -94,7 +94,7 @@ Status HubSecrets::list(const std::string& name_space, const LabelSelector& sele
                  .content = content,
                  .page_timeout = settings_.timeout,
                  .restart = std::move(restart)},
-                [&](HubItem item) -> Result<bool> {
+                [&](ListItem item) -> Result<bool> {
                   receive(std::move(item));
                   return true;
                 }));

@@ -36,7 +36,7 @@ class HubSecrets {
   // must wipe whole objects (json::wipe). Fails as HubClient::list() does, and (configuration) if
   // the namespace is not a valid name.
   Status list(const std::string& name_space, const LabelSelector& selector, HubContent content,
-              std::function<void()> restart, const std::function<void(HubItem)>& receive);
+              std::function<void()> restart, const std::function<void(ListItem)>& receive);
 
   // Reads one Secret; nullopt if it does not exist. Fails as HubClient::find() does, and
   // (configuration) if the namespace or the name is not valid.

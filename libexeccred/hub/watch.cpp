@@ -21,7 +21,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::size_t kMaxEvent = kMaxHubObject;
+constexpr std::size_t kMaxEvent = kMaxItem;
 // Of all objects together, as they are kept. Beyond half of it, only small objects are kept: an
 // author with many large ones leaves room for those of others.
 constexpr std::size_t kMaxBytes = std::size_t{256} * 1024 * 1024;
@@ -116,10 +116,10 @@ class HubWatch::Session {
   Result<End> end_of(Result<HttpResponse> reply, Followed watch, const std::string& doing);
   Status take_event(std::string_view line);
   Status take_large_event(std::string_view start);
-  Status take_object(const std::string& type, HubItem item);
+  Status take_object(const std::string& type, ListItem item);
   Error malformed(const std::string& why) const;
   std::string watch_target(std::chrono::seconds timeout) const;
-  std::shared_ptr<const WatchedObject> keep(HubItem item) const;
+  std::shared_ptr<const WatchedObject> keep(ListItem item) const;
   std::shared_ptr<const WatchedObject> same_or(std::shared_ptr<const WatchedObject> object) const;
 
   void replace_all(WatchedObjects objects);
@@ -254,7 +254,7 @@ void HubWatch::Session::drop(const std::shared_ptr<const WatchedObject>& object)
 
 // The object as it is kept; nullptr if it has no name, or is in another namespace than the one that
 // was asked for.
-std::shared_ptr<const WatchedObject> HubWatch::Session::keep(HubItem item) const {
+std::shared_ptr<const WatchedObject> HubWatch::Session::keep(ListItem item) const {
   json::Value& object = item.object;
   if (object.object() == nullptr) return nullptr;
   auto kept = std::make_shared<WatchedObject>();
@@ -277,8 +277,8 @@ std::shared_ptr<const WatchedObject> HubWatch::Session::keep(HubItem item) const
   }
   kept->text = json::to_text(object);
   const std::size_t size = kept->text.size();
-  if (size > (bytes_ < kMaxBytes / 2 ? kMaxHubObject : kSmallObject) || bytes_ > kMaxBytes) {
-    HubItem left_out =
+  if (size > (bytes_ < kMaxBytes / 2 ? kMaxItem : kSmallObject) || bytes_ > kMaxBytes) {
+    ListItem left_out =
         unread_item(kept->text, "has " + std::to_string(size / 1024) +
                                     " KiB, and all objects together have more than " +
                                     std::to_string(bytes_ / 1024 / 1024) + " MiB");
@@ -313,7 +313,7 @@ Result<HubWatch::Session::End> HubWatch::Session::list() {
         objects.clear();
         bytes_ = 0;
       }};
-  std::string version = TRY(hub.list(resource_, query, [&](HubItem item) -> Result<bool> {
+  std::string version = TRY(hub.list(resource_, query, [&](ListItem item) -> Result<bool> {
     std::shared_ptr<const WatchedObject> object = keep(std::move(item));
     if (!object) return true;
     bytes_ += object->text.size();
@@ -419,7 +419,8 @@ Error HubWatch::Session::malformed(const std::string& why) const {
 // writes the metadata before the content.
 Status HubWatch::Session::take_large_event(std::string_view start) {
   const std::string_view object = json::member_text(start, "object").value_or("");
-  HubItem item = unread_item(object, "is larger than " + std::to_string(kMaxEvent / 1024) + " KiB");
+  ListItem item =
+      unread_item(object, "is larger than " + std::to_string(kMaxEvent / 1024) + " KiB");
   const Result<json::Value> type = json::parse(json::member_text(start, "type").value_or(""));
   if (!type || type->string() == nullptr || item.object.is_null()) {
     return malformed("an event of more than 4 MiB");
@@ -430,10 +431,10 @@ Status HubWatch::Session::take_large_event(std::string_view start) {
 // Handles one event, {"type": "ADDED", "object": {…}}. The result is an error if it is malformed or
 // of the type ERROR; a 410 sets is_expired_ instead.
 Status HubWatch::Session::take_event(std::string_view line) {
-  const Result<HubEnvelope> event = open_envelope(line, "object");
+  const Result<Envelope> event = open_envelope(line, "object");
   if (!event || event->rest.object() == nullptr) return malformed("a line that is no JSON object");
   const std::string type = json::text_or_empty(event->rest.find("type"));
-  HubItem item = parse_item(event->content);
+  ListItem item = parse_item(event->content);
   const json::Value& object = item.object;
   if (object.object() == nullptr) return malformed("an event without an object");
   if (type == "ERROR") {
@@ -455,7 +456,7 @@ Status HubWatch::Session::take_event(std::string_view line) {
   return take_object(type, std::move(item));
 }
 
-Status HubWatch::Session::take_object(const std::string& type, HubItem item) {
+Status HubWatch::Session::take_object(const std::string& type, ListItem item) {
   ++events_;
   const std::string version(metadata_text(item.object, "resourceVersion"));
   if (version.empty()) return malformed("an object without a resourceVersion");
@@ -523,7 +524,7 @@ const WatchedObject* find_object(const WatchedObjects& objects, std::string_view
 WatchQuery watch_profiles(const std::string& name_space, const LabelSelector& selector) {
   WatchQuery query = {.selector = selector};
   query.resource = [name_space](HubClient& hub) { return newest_profiles(hub, name_space); };
-  query.check = [](const HubItem& item) -> Status {
+  query.check = [](const ListItem& item) -> Status {
     TRY(parse_profile_of_hub(item));
     return {};
   };

@@ -44,7 +44,7 @@ struct WatchedObject {
   // JSON in one line, without metadata.managedFields. The user parses it: a tree of every object
   // would take several times the memory.
   std::string text = {};
-  // Why this object is not usable: the error of WatchQuery::check, or the problem of its HubItem.
+  // Why this object is not usable: the error of WatchQuery::check, or the problem of its ListItem.
   // Other objects are not affected.
   std::optional<Error> problem = std::nullopt;
 };
@@ -82,7 +82,7 @@ struct WatchQuery {
   LabelSelector selector = {};
   // Checks each object when it arrives; an error becomes WatchedObject::problem. Empty: only the
   // item's own problem does.
-  std::function<Status(const HubItem&)> check = {};
+  std::function<Status(const ListItem&)> check = {};
   // Whether only the objects' metadata is read, without their content: for Secrets.
   bool is_metadata_only = false;
 };

@@ -142,7 +142,7 @@ Status read_status(const ObjectReader& document, ClusterProfile& profile) {
   return {};
 }
 
-Status read_document(const Value& document, const ReceiveNamedProfile& receive);
+Status read_document(const Document& document, const ReceiveNamedProfile& receive);
 
 struct Kind {
   bool is_list = false;
@@ -151,7 +151,8 @@ struct Kind {
 };
 
 // Items of a ClusterProfileList may lack a kind and a version of their own.
-Status read_items(const ObjectReader& list, const Kind& kind, const ReceiveNamedProfile& receive) {
+Status read_items(const ObjectReader& list, const Kind& kind, const ItemProblems& problems,
+                  const ReceiveNamedProfile& receive) {
   const Value* items = list.find("items");
   if (items == nullptr || items->is_null()) return {};
   if (items->array() == nullptr) return receive(list.objects("items").error(), {});
@@ -163,12 +164,17 @@ Status read_items(const ObjectReader& list, const Kind& kind, const ReceiveNamed
       return receive(std::move(profile).context("reading " + path), name);
     };
     const Result<ObjectReader> object = ObjectReader::open(item, path);
-    if (!object) {
+    if (const auto problem = problems.find(i); problem != problems.end()) {
+      const ProfileName name = profile_name_of(item);
+      TRY(receive_item(Result<ClusterProfile>(problem->second)
+                           .context("reading ClusterProfile " + in_quotes(name.full_name())),
+                       name));
+    } else if (!object) {
       TRY(receive(object.error(), {}));
     } else {
       TRY(kind.is_profile
               ? receive_item(parse_cluster_profile(item, kind.version), profile_name_of(item))
-              : read_document(item, receive_item));
+              : read_document({.value = item}, receive_item));
     }
   }
   return {};
@@ -194,16 +200,17 @@ Result<Kind> read_kind(const ObjectReader& document) {
   return read;
 }
 
-Status read_document(const Value& document, const ReceiveNamedProfile& receive) {
-  const Result<ObjectReader> reader = ObjectReader::open(document, "");
+Status read_document(const Document& document, const ReceiveNamedProfile& receive) {
+  const Value& value = document.value;
+  const Result<ObjectReader> reader = ObjectReader::open(value, "");
   if (!reader) return receive(reader.error(), {});
   const Result<Kind> kind = read_kind(*reader);
-  if (!kind) return receive(kind.error(), name_of_profile_like(document));
+  if (!kind) return receive(kind.error(), name_of_profile_like(value));
   if (!kind->is_list) {
-    return kind->is_profile ? receive(parse_cluster_profile(document), profile_name_of(document))
+    return kind->is_profile ? receive(parse_cluster_profile(value), profile_name_of(value))
                             : Status();
   }
-  return read_items(*reader, *kind, receive);
+  return read_items(*reader, *kind, document.item_problems, receive);
 }
 
 // The CRD's rule is isURL(self) && url(self).getHost() != ''. parse_url() is stricter, but
@@ -291,7 +298,7 @@ ProfileName profile_name_of(const Value& document) {
 }
 
 Status for_each_named_profile(std::string_view text, const ReceiveNamedProfile& receive) {
-  for (const Result<Value>& document : parse_each_document(text, kMaxInventory)) {
+  for (const Result<Document>& document : parse_each_document(text, kMaxInventory)) {
     TRY(document ? read_document(*document, receive) : receive(document.error(), {}));
   }
   return {};

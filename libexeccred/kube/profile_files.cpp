@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 
 // The files of a folder may be of any kind; a file that is named itself must be an inventory.
 bool is_of_others(const std::string& text) {
-  const std::vector<Result<json::Value>> documents = parse_each_document(text, kMaxInventory);
-  return std::all_of(documents.begin(), documents.end(), [](const Result<json::Value>& one) {
-    return one && one->object() != nullptr && one->find("kind") == nullptr &&
-           one->find("apiVersion") == nullptr;
+  const std::vector<Result<Document>> documents = parse_each_document(text, kMaxInventory);
+  return std::all_of(documents.begin(), documents.end(), [](const Result<Document>& one) {
+    return one && one->value.object() != nullptr && one->value.find("kind") == nullptr &&
+           one->value.find("apiVersion") == nullptr;
   });
 }
 

@@ -4,6 +4,8 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/json/json_scan.hpp>
+#include <execcred/json/list_item.hpp>
 #include <execcred/yaml/places.hpp>
 #include <execcred/yaml/yaml.hpp>
 
@@ -68,6 +70,15 @@ std::string_view skip_separators(std::string_view text) {
   return text;
 }
 
+std::size_t count_lines(std::string_view text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// Positions in the message are those in a part of the text, with so many lines before it.
+void tell_lines_before(Error& error, std::size_t lines) {
+  if (lines > 0) error.message += ", counted from line " + std::to_string(lines + 1);
+}
+
 Result<std::vector<Value>> parse_json_documents(std::string_view text, std::size_t max_bytes,
                                                 std::size_t lines_before) {
   std::vector<Value> documents;
@@ -76,11 +87,8 @@ Result<std::vector<Value>> parse_json_documents(std::string_view text, std::size
     const std::size_t size = json_document_size(text);
     Result<Value> document = json::parse(text.substr(0, size), {.bytes = max_bytes});
     if (!document) {
-      const auto lines = lines_before + static_cast<std::size_t>(std::count(
-                                            whole.begin(), whole.end() - text.size(), '\n'));
-      if (lines > 0) {
-        document.error().message += ", counted from line " + std::to_string(lines + 1);
-      }
+      tell_lines_before(document.error(),
+                        lines_before + count_lines(whole.substr(0, whole.size() - text.size())));
       return std::move(document).error();
     }
     documents.push_back(std::move(document).value());
@@ -114,8 +122,32 @@ Result<std::vector<Value>> parse_piece(std::string_view text, std::size_t max_by
   return documents;
 }
 
-std::size_t count_lines(std::string_view text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+// The items of the list that `text` is, each read alone; nullopt if it is no list in JSON.
+std::optional<Document> parse_divided_list(std::string_view text, std::size_t max_bytes,
+                                           std::size_t lines_before) {
+  Result<Envelope> list = open_envelope(trim(text), "items");
+  if (!list || !json::text_or_empty(list->rest.find("kind")).ends_with("List")) return std::nullopt;
+  const auto texts = json::element_texts(list->content);
+  if (!texts) return std::nullopt;
+  Document document;
+  json::Array items;
+  const char* counted = text.data();
+  for (const std::string_view item_text : *texts) {
+    ListItem item = parse_item(item_text, max_bytes);
+    if (item.problem) {
+      const auto lines = std::count(counted, item_text.data(), '\n');
+      lines_before += static_cast<std::size_t>(lines);
+      counted = item_text.data();
+      tell_lines_before(*item.problem, lines_before);
+      document.item_problems.emplace(items.size(), *std::move(item.problem));
+    }
+    items.push_back(std::move(item.object));
+  }
+  for (json::Member& member : *list->rest.object()) {
+    if (member.name == "items") member.value = Value(std::move(items));
+  }
+  document.value = std::move(list->rest);
+  return document;
 }
 
 // Whether the line is a marker of YAML: "---" or "...", alone or before a space.
@@ -184,11 +216,11 @@ std::optional<SecretString> from_utf16(std::string_view text) {
   return converted;
 }
 
-std::vector<Result<Value>> parse_each_document(std::string_view text, std::size_t max_bytes) {
-  std::vector<Result<Value>> results;
+std::vector<Result<Document>> parse_each_document(std::string_view text, std::size_t max_bytes) {
+  std::vector<Result<Document>> results;
   const auto add = [&results](Result<std::vector<Value>> documents) {
     if (documents) {
-      for (Value& document : *documents) results.emplace_back(std::move(document));
+      for (Value& document : *documents) results.emplace_back(Document{std::move(document)});
     } else {
       results.emplace_back(std::move(documents).error());
     }
@@ -201,7 +233,14 @@ std::vector<Result<Value>> parse_each_document(std::string_view text, std::size_
   yaml::Progress progress;
   while (!text.empty()) {
     const std::string_view content = take_content(text, progress);
-    add(parse_piece(content, max_bytes, progress));
+    Result<std::vector<Value>> documents = parse_piece(content, max_bytes, progress);
+    std::optional<Document> list;
+    if (!documents) list = parse_divided_list(content, max_bytes, progress.lines);
+    if (list) {
+      results.emplace_back(*std::move(list));
+    } else {
+      add(std::move(documents));
+    }
     progress.lines += count_lines(content);
   }
   return results;

@@ -7,6 +7,7 @@
 #include <execcred/json/json.hpp>
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -22,9 +23,20 @@ std::optional<SecretString> from_utf16(std::string_view text);
 // document …" and the position.
 Result<std::vector<json::Value>> parse_documents(std::string_view text, std::size_t max_bytes);
 
+// The problems of items of a list, by their index.
+using ItemProblems = std::map<std::size_t, Error>;
+
+struct Document {
+  json::Value value = {};
+  // The list's items that cannot be read. Of such an item, `value` has only its apiVersion, kind,
+  // and names.
+  ItemProblems item_problems = {};
+};
+
 // The same, but a document that cannot be read becomes an error at its position in the result. The
 // other documents are read if "---" separates them, which no document can contain at the start of a
-// line.
-std::vector<Result<json::Value>> parse_each_document(std::string_view text, std::size_t max_bytes);
+// line. The items of a list in JSON are read one by one if it cannot be read as a whole. A list in
+// YAML cannot be divided: where an item ends is known only when all before it has been read.
+std::vector<Result<Document>> parse_each_document(std::string_view text, std::size_t max_bytes);
 
 }  // namespace execcred

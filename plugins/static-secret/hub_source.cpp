@@ -94,7 +94,7 @@ Result<StoredSecret> only_one(HubClient& hub, const Plan& plan, std::size_t page
                               const std::string& what, const IsMeant& is_meant) {
   std::optional<StoredSecret> found;
   std::optional<Error> problem;  // of a Secret that cannot be read
-  const auto receive = [&](HubItem item) -> Result<bool> {
+  const auto receive = [&](ListItem item) -> Result<bool> {
     if (item.problem) {
       problem = rejected("Secret " + in_quotes(full_name_of(item.object)) +
                              " cannot be read: " + item.problem->message,

@@ -89,6 +89,51 @@ TEST_CASE("inventory: one or many documents, lists of both kinds, other kinds ar
   }
 }
 
+TEST_CASE(
+    "inventory: a JSON list's item beyond the limits is a problem of its own in every command") {
+  std::string bad = one("bad");
+  bad.insert(bad.find("\"server\""),
+             "\"extensions\":[" +
+                 extension("x", std::string(9'990, '[') + std::string(9'990, ']')) + "],");
+  const Sandbox programs;
+  const std::string program = programs.script("plugin", printing("t0ken"));
+  struct Case {
+    std::string command;
+    std::vector<std::string> arguments;
+  };
+  for (const auto& [kind, version] :
+       {std::pair("List", "v1"), {"ClusterProfileList", kGroupVersion}}) {
+    const Inventory inventory(mapping({mapped("p", program)}),
+                              list(kind, version, bad + ",\n" + one("good")));
+    std::filesystem::create_directory(inventory.sandbox().path() / "out");
+    for (const Case& row :
+         std::vector<Case>{{"get", {"--all", "-o", "json"}},
+                           {"doctor", {"--no-request", "--timeout=1s", "-o", "json"}},
+                           {"kubeconfig", {}},
+                           {"resolve", {}},
+                           {"sync", {"--once", "--to-dir=" + inventory.sandbox().at("out")}}}) {
+      CAPTURE(row.command);
+      const Outcome outcome = inventory.run(row.command, row.arguments);
+      const std::string text = outcome.output + outcome.error_output;
+      CHECK_MESSAGE(outcome.exit_code != 0, describe(outcome));
+      const bool is_named = text.find("fleet/bad") != std::string::npos ||
+                            text.find(R"("name": "bad")") != std::string::npos;
+      CHECK_MESSAGE(is_named, describe(outcome));
+      CHECK_MESSAGE(text.find("nested deeper than 32 levels") != std::string::npos,
+                    describe(outcome));
+      CHECK_MESSAGE(text.find("good") != std::string::npos, describe(outcome));
+    }
+    CHECK(read_text(inventory.sandbox().path() / "out/fleet/good/token") == "t0ken");
+    const Outcome lint = run({.arguments = {kCli, "lint", inventory.sandbox().at("profiles.yaml")},
+                              .environment = {"PATH=/usr/bin:/bin"}});
+    CHECK(lint.exit_code == 1);
+    CHECK_MESSAGE(lint.output.find("items[0]: 'fleet/bad': the object is nested deeper than 32 "
+                                   "levels") != std::string::npos,
+                  describe(lint));
+    CHECK_MESSAGE(lint.output.find("1 error, ") != std::string::npos, describe(lint));
+  }
+}
+
 TEST_CASE("inventory: a folder's manifests in the order of their names, then its subfolders") {
   const Files files;
   const Sandbox& sandbox = files.sandbox();

@@ -20,9 +20,9 @@ void check(std::string_view input) {
   for (const ClusterProfile& profile : *profiles) check_profile(profile);
 
   json::Array documents;
-  for (Result<json::Value>& document : parse_each_document(input, kMaxInventory)) {
+  for (Result<Document>& document : parse_each_document(input, kMaxInventory)) {
     require(document.has_value(), "profiles come from documents");
-    documents.push_back(std::move(document).value());
+    documents.push_back(std::move(document->value));
   }
   std::string as_json;
   for (const json::Value& document : documents) json::write(document, as_json);

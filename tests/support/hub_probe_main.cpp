@@ -83,7 +83,7 @@ int list(HubSecrets& secrets, const std::string& name_space, const std::string& 
   const Status listed = secrets.list(
       name_space, *parsed, content == "whole" ? HubContent::whole : HubContent::metadata,
       [&line] { line.clear(); },
-      [&line](const execcred::HubItem& item) {
+      [&line](const execcred::ListItem& item) {
         line.push_back(json::parse(execcred::json::to_text(item.object)));
       });
   if (!listed) return fail(listed.error());

@@ -72,9 +72,9 @@ TEST_CASE("parse_documents: a text that the JSON limits refuse is not accepted a
 // Each document as JSON, or "line N" of the error for a document that cannot be read.
 std::vector<std::string> each(std::string_view text) {
   std::vector<std::string> found;
-  for (const Result<json::Value>& document : parse_each_document(text, kMax)) {
+  for (const Result<Document>& document : parse_each_document(text, kMax)) {
     if (document) {
-      found.push_back(to_text(*document));
+      found.push_back(to_text(document->value));
       continue;
     }
     const std::string& message = document.error().message;
@@ -104,6 +104,48 @@ TEST_CASE(
   CHECK(each(std::string(kMax + 1, '\n')) == Texts{"the document is larger than 64 KiB"});
 }
 
+TEST_CASE(
+    "parse_each_document: an item of a JSON list that cannot be read is a problem of its own") {
+  const auto item = [](const std::string& name, const std::string& spec) {
+    return R"({"kind":"A","metadata":{"namespace":"n","name":")" + name + R"("},"spec":)" + spec +
+           "}";
+  };
+  const std::string deep = std::string(40, '[') + std::string(40, ']');
+  const std::string head = R"({"apiVersion":"v1","kind":"List","items":[)";
+  for (const auto& [bad, problem] : std::vector<std::pair<std::string, std::string>>{
+           {deep, "the object is nested deeper than 32 levels, counted from line 3"},
+           {R"({"a":1,"a":2})", "has the key 'a' more than once"}}) {
+    const std::string text = "{}\n---\n" + head + item("a", "1") + ",\n " + item("b", bad) +
+                             ",\n " + item("c", bad) + "," + item("d", "1") +
+                             R"(],"metadata":{"x":1.50}})" + "\n---\n{}";
+    CAPTURE(text);
+    const auto documents = parse_each_document(text, kMax);
+    REQUIRE(documents.size() == 3);
+    REQUIRE(documents[1].has_value());
+    const Document& list = *documents[1];
+    CHECK(to_text(list.value) == head + item("a", "1") +
+                                     R"(,{"kind":"A","metadata":{"name":"b","namespace":"n"}})"
+                                     R"(,{"kind":"A","metadata":{"name":"c","namespace":"n"}},)" +
+                                     item("d", "1") + R"(],"metadata":{"x":1.50}})");
+    REQUIRE(list.item_problems.size() == 2);
+    const std::string& first = list.item_problems.at(1).message;
+    const std::string& second = list.item_problems.at(2).message;
+    CHECK_MESSAGE(first.find(problem.substr(0, problem.find(','))) != std::string::npos, first);
+    CHECK_MESSAGE(first.ends_with(", counted from line 4"), first);
+    CHECK_MESSAGE(second.ends_with(", counted from line 5"), second);
+  }
+  // The list itself must be valid: otherwise its items may be others than they seem.
+  for (const std::string& text :
+       {head + item("a", deep), head + item("a", deep) + R"(],"items":[]})",
+        head + item("a", deep) + "],\"x\":" + deep + "}", head + item("a", deep) + "]}]",
+        R"({"kind":"A","items":[)" + item("a", deep) + "]}"}) {
+    CAPTURE(text);
+    const auto documents = parse_each_document(text, kMax);
+    REQUIRE(documents.size() == 1);
+    CHECK_FALSE(documents.front().has_value());
+  }
+}
+
 TEST_CASE("parse_each_document: aliases of all documents together have one limit") {
   std::string list = "x";
   for (int i = 1; i < 999; ++i) list += ",x";
@@ -111,7 +153,7 @@ TEST_CASE("parse_each_document: aliases of all documents together have one limit
   for (int i = 0; i < 20; ++i) text += "---\na: &a [" + list + "]\nb: *a\n";
   std::size_t read = 0;
   std::size_t refused = 0;
-  for (const Result<json::Value>& document : parse_each_document(text, kMax)) {
+  for (const Result<Document>& document : parse_each_document(text, kMax)) {
     if (document) {
       ++read;
     } else if (document.error().message.find("aliases that stand for more") != std::string::npos) {

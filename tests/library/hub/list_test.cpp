@@ -30,7 +30,7 @@ struct Listed {
 
 Listed list(HubClient& hub, HubListQuery query = {}) {
   Listed listed;
-  listed.result = hub.list(kSecretsOfFleet, query, [&](HubItem item) -> Result<bool> {
+  listed.result = hub.list(kSecretsOfFleet, query, [&](ListItem item) -> Result<bool> {
     listed.names.push_back(full_name_of(item.object));
     if (item.problem) listed.problems[listed.names.back()] = item.problem->message;
     return true;
@@ -179,7 +179,7 @@ TEST_CASE("hub list: a list that expires is read again once, without pages") {
       HubListQuery query = {.page_size = 2};
       if (is_at_once) query.restart = [&names] { names.clear(); };
       const Result<std::string> listed =
-          hub.list(kSecretsOfFleet, query, [&](const HubItem& item) -> Result<bool> {
+          hub.list(kSecretsOfFleet, query, [&](const ListItem& item) -> Result<bool> {
             names.push_back(full_name_of(item.object));
             return true;
           });

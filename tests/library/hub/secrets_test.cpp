@@ -66,7 +66,7 @@ Result<std::vector<json::Value>> list(HubSecrets& secrets, const std::string& na
   std::vector<json::Value> objects;
   TRY(secrets.list(
       name_space, selector, content, [&objects] { objects.clear(); },
-      [&objects](HubItem item) { objects.push_back(std::move(item.object)); }));
+      [&objects](ListItem item) { objects.push_back(std::move(item.object)); }));
   return objects;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/hub/item.hpp>
+#include <execcred/json/list_item.hpp>
 
 #include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
@@ -19,7 +19,7 @@ void add_members(std::string_view text, std::initializer_list<std::string_view> 
   for (const std::string_view name : names) {
     const std::optional<std::string_view> member = json::member_text(text, name);
     if (!member) continue;
-    Result<Value> value = json::parse(*member, {.bytes = kMaxHubObject});
+    Result<Value> value = json::parse(*member, {.bytes = kMaxItem});
     if (value) object.add(name, std::move(*value));
   }
 }
@@ -38,15 +38,15 @@ Value outline_of(std::string_view text) {
 
 }  // namespace
 
-HubItem unread_item(std::string_view text, const std::string& problem) {
+ListItem unread_item(std::string_view text, const std::string& problem) {
   return {.object = outline_of(text),
           .problem = Error{.kind = Error::Kind::configuration,
                            .message = "the object " + problem,
                            .hint = "it is left out; its author must correct it, or remove it"}};
 }
 
-HubItem parse_item(std::string_view text) {
-  Result<Value> object = json::parse(text, {.bytes = kMaxHubObject});
+ListItem parse_item(std::string_view text, std::size_t max_bytes) {
+  Result<Value> object = json::parse(text, {.bytes = max_bytes});
   if (object) return {.object = std::move(*object)};
   return unread_item(text, object.error().message);
 }
@@ -59,8 +59,8 @@ std::string full_name_of(const Value& object) {
   return name_space.empty() ? name : name_space + "/" + name;
 }
 
-Result<HubEnvelope> open_envelope(std::string_view text, std::string_view member) {
-  HubEnvelope envelope;
+Result<Envelope> open_envelope(std::string_view text, std::string_view member) {
+  Envelope envelope;
   const std::optional<std::string_view> content = json::member_text(text, member);
   constexpr std::string_view kNull = "null";
   std::string rest;

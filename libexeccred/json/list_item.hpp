@@ -15,9 +15,9 @@ namespace execcred {
 
 // The data of a Secret is at most 1 MiB; base64 adds a third, and managedFields and annotations add
 // more.
-inline constexpr std::size_t kMaxHubObject = std::size_t{4} * 1024 * 1024;
+inline constexpr std::size_t kMaxItem = std::size_t{4} * 1024 * 1024;
 
-struct HubItem {
+struct ListItem {
   json::Value object = {};
   // Why the object is not usable: it is too large, nested too deep, or has a key twice. Then
   // `object` has only its apiVersion, kind, and names.
@@ -25,22 +25,22 @@ struct HubItem {
 };
 
 // Parses the text of an object.
-HubItem parse_item(std::string_view text);
+ListItem parse_item(std::string_view text, std::size_t max_bytes = kMaxItem);
 
 // The item of an object that `text` starts with and that is not read further, for example because
 // it is too large. `object` is a null if the text has no name.
-HubItem unread_item(std::string_view text, const std::string& problem);
+ListItem unread_item(std::string_view text, const std::string& problem);
 
 // "NAMESPACE/NAME" for messages; a part that is missing or not a string is left out.
 std::string full_name_of(const json::Value& object);
 
 // A list or an event: the text without the member that holds the objects, and that member.
-struct HubEnvelope {
+struct Envelope {
   json::Value rest = {};
   std::string_view content = {};  // empty if there is no such member
 };
 
 // Divides `text`. Fails (configuration) if it is no JSON object apart from the content of `member`.
-Result<HubEnvelope> open_envelope(std::string_view text, std::string_view member);
+Result<Envelope> open_envelope(std::string_view text, std::string_view member);
 
 }  // namespace execcred
