@@ -30,17 +30,19 @@ void Inputs::add_options(const Settings& settings) {
   }
 }
 
-// The values of a secret option are independent parameters, so their order has no meaning.
+// A value that may hold a secret is shown without it, beside a fingerprint of the whole. The values
+// of a secret option are independent parameters, so their order has no meaning.
 void Inputs::add_option(const Option& option, const std::vector<std::string>& texts) {
-  std::vector<std::string> values;
+  std::vector<std::string> secrets;
   for (const std::string& typed : texts) {
     std::string text = option.parsed == nullptr ? typed : *option.parsed;
     if (option.ignores_case) text = ascii_lower(text);
     const std::string shown = option.is_secret ? std::string() : shown_value(option, text);
-    values.push_back(shown == text ? text : shown + "#" + fingerprint(option.name, text));
+    if (!shown.empty()) key_.add(option.name, shown);
+    if (shown != text) secrets.push_back(std::move(text));
   }
-  if (option.is_secret) std::sort(values.begin(), values.end());
-  for (const std::string& value : values) key_.add(option.name, value);
+  std::sort(secrets.begin(), secrets.end());
+  for (const std::string& secret : secrets) add_secret(option.name, secret);
 }
 
 void Inputs::add_variable(std::string_view name, std::string_view value) {
