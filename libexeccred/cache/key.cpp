@@ -10,7 +10,7 @@
 namespace execcred {
 namespace {
 
-constexpr std::string_view kFormat = "execcred-cache=2";
+constexpr std::string_view kFormat = "execcred-cache=1";
 
 void append_encoded(std::string& out, std::string_view text, bool is_name) {
   const char mark = is_name ? '=' : '%';

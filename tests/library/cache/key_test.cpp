@@ -18,15 +18,15 @@ TEST_CASE("hash_key: is FNV-1a of 128 bits") {
 }
 
 TEST_CASE("a key's text is sorted by name, and begins with the format's version") {
-  CHECK(CacheKey().text() == "execcred-cache=2");
-  CHECK(CacheKey().add("b", "2").add("a", "1").text() == "execcred-cache=2\na=1\nb=2");
+  CHECK(CacheKey().text() == "execcred-cache=1");
+  CHECK(CacheKey().add("b", "2").add("a", "1").text() == "execcred-cache=1\na=1\nb=2");
   CHECK(CacheKey().add("b", "2").add("a", "1").text() ==
         CacheKey().add("a", "1").add("b", "2").text());
 }
 
 TEST_CASE("a repeated name keeps the order of its values") {
   CHECK(CacheKey().add("p", "2").add("o", "0").add("p", "1").text() ==
-        "execcred-cache=2\no=0\np=2\np=1");
+        "execcred-cache=1\no=0\np=2\np=1");
 }
 
 TEST_CASE("no value can look like another field") {
@@ -43,7 +43,7 @@ TEST_CASE("no value can look like another field") {
   for (const CacheKey& key : keys) texts.insert(key.text());
   CHECK(texts.size() == keys.size());
   CHECK(CacheKey().add("a", std::string_view("1\n%\0\x7f", 5)).text() ==
-        "execcred-cache=2\na=1%0a%25%00%7f");
+        "execcred-cache=1\na=1%0a%25%00%7f");
 }
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
