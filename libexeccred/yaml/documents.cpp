@@ -144,7 +144,9 @@ std::optional<Document> parse_divided_list(std::string_view text, std::size_t ma
     items.push_back(std::move(item.object));
   }
   for (json::Member& member : *list->rest.object()) {
-    if (member.name == "items") member.value = Value(std::move(items));
+    if (member.name != "items") continue;
+    member.value = Value(std::move(items));
+    break;
   }
   document.value = std::move(list->rest);
   return document;
