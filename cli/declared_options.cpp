@@ -88,12 +88,12 @@ Result<std::string> DeclaredOptions::principal(const Settings& settings,
                                                const Environment& environment,
                                                const Cluster& cluster) const {
   if (!provider_) return std::string();
-  const CredentialRequest request = {.plugin = program_,
-                                     .info = {.cluster = cluster},
-                                     .document = {},
-                                     .cluster_name = common_.cluster_name,
-                                     .rules = common_.rules,
-                                     .settings = &settings};
+  CredentialRequest request;
+  request.plugin = program_;
+  request.info.cluster = cluster;
+  request.cluster_name = common_.cluster_name;
+  request.rules = common_.rules;
+  request.settings = &settings;
   Inputs inputs(request, environment);
   Plan plan = TRY(provider_->plan(settings, inputs));
   return std::move(plan.principal);
