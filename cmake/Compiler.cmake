@@ -46,7 +46,7 @@ function(execcred_precompile target)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
   if(target STREQUAL "execcred_base")
     target_precompile_headers(${target} PRIVATE
-      ${PROJECT_SOURCE_DIR}/libexeccred/base/precompiled.hpp)
+      ${PROJECT_SOURCE_DIR}/libexeccred/execcred/base/precompiled.hpp)
   else()
     target_precompile_headers(${target} REUSE_FROM execcred_base)
   endif()

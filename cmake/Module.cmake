@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # execcred_add_module(NAME LINKS MODULES... PUBLIC HEADERS...): the module that the current folder
-# holds, as the target execcred::NAME. Its headers are included as <execcred/NAME/FILE.hpp>, by those
-# only who link it: each module has an include directory of its own, in which a symbolic link leads to
-# its folder. The PUBLIC headers are installed.
+# holds, as the target execcred::NAME. A header is included by its path, <execcred/NAME/FILE.hpp>; the
+# test docs-modules checks that only those include it who link NAME. The PUBLIC headers are installed.
 function(execcred_add_module name)
   cmake_parse_arguments(arg "" "" "LINKS;PUBLIC" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
-  set(include ${PROJECT_BINARY_DIR}/include/${name})
-  file(MAKE_DIRECTORY ${include}/execcred)
-  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${include}/execcred/${name} SYMBOLIC)
-
   add_library(execcred_${name} STATIC ${sources})
   add_library(execcred::${name} ALIAS execcred_${name})
   set_target_properties(execcred_${name} PROPERTIES EXPORT_NAME ${name})
-  list(TRANSFORM arg_PUBLIC PREPEND ${include}/execcred/${name}/)
-  target_sources(execcred_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${include} FILES ${arg_PUBLIC})
+  target_sources(execcred_${name} PUBLIC FILE_SET HEADERS
+    BASE_DIRS ${PROJECT_SOURCE_DIR}/libexeccred FILES ${arg_PUBLIC})
   target_compile_features(execcred_${name} PUBLIC cxx_std_20)
   list(TRANSFORM arg_LINKS PREPEND execcred::)
   target_link_libraries(execcred_${name} PUBLIC ${arg_LINKS}

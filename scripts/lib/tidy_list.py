@@ -40,7 +40,7 @@ class Sources:
 
     def find(self, path, kind, name):
         if name.startswith("execcred/"):
-            places = [pathlib.Path("libexeccred", *name.split("/")[1:])]
+            places = [pathlib.Path("libexeccred", name)]
         else:
             places = [folder / name for folder in FOLDERS]
         if kind == b'"':

@@ -16,16 +16,25 @@ headers_are_the_public_ones() {
   diff <(cd "$PREFIX/include/execcred" && find . -type f -printf '%P\n' | LC_ALL=C sort) - <<'END'
 base/call_context.hpp
 base/clock.hpp
+base/credential.hpp
 base/duration.hpp
 base/environment.hpp
 base/error.hpp
+base/pause.hpp
 base/result.hpp
 base/secret.hpp
 base/url.hpp
 base/url_pattern.hpp
+cache/client.hpp
+cache/credential_cache.hpp
+cache/directory.hpp
+cache/entry.hpp
+cache/key.hpp
+cache/policy.hpp
 exec/access_rules.hpp
 exec/cluster.hpp
 exec/exec_credential.hpp
+exec/inputs.hpp
 exec/option_set.hpp
 exec/plugin_main.hpp
 exec/provider.hpp
@@ -36,6 +45,7 @@ kube/access.hpp
 kube/cluster_profile.hpp
 kube/credential_source.hpp
 kube/provider_mapping.hpp
+os/file.hpp
 END
 }
 macros_are_prefixed() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs one operation of libexeccred/hub on a hub, for tests/e2e:
+// Runs one operation of libexeccred/execcred/hub on a hub, for tests/e2e:
 //
 //   hub-probe KUBECONFIG create NAMESPACE < OBJECT
 //   hub-probe KUBECONFIG replace NAMESPACE NAME < OBJECT

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# libexeccred/hub writes Secrets, watches ClusterProfiles and holds a Lease. The suite has its own
+# libexeccred/execcred/hub writes Secrets, watches ClusterProfiles and holds a Lease. The suite has its own
 # kube-apiserver and etcd, which it stops, starts and compacts. tests/support/hub_probe_main.cpp calls
 # the library, as a ServiceAccount.
 
