@@ -83,7 +83,7 @@ class Explanation {
       if (by_config()) return found();
       if (is_service_account(*facts.claims) && by_cluster()) return found();
     } else if (!check_.credential.token.empty()) {
-      rule_out("the token is opaque, so nothing of it can be compared");
+      rule_out("no claims of the token can be read, so nothing can be compared");
     }
     if (facts.certificate && by_certificate(*facts.certificate)) return found();
     return other();

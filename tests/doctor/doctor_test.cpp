@@ -521,6 +521,33 @@ TEST_CASE("doctor: a token that ends soon is shown with its issuer and audience"
   CHECK(has(found.messages.at("credential"), "nothing renews it"));
 }
 
+// An API server's OIDC authenticator takes an "exp" that is a text.
+TEST_CASE("doctor: of a token whose end is a text, only the server says that it is refused") {
+  Scene scene;
+  const std::string token =
+      blackbox::make_jwt(R"({"iss":"https://idp.example.com","sub":"jane","exp":"4102444800"})");
+  const std::string path = scene.sandbox.write(
+      "kubeconfig", kubeconfig(scene, R"({"token":")" + token + R"("})", "one"), 0600);
+  scene.api->answer([&token](const ApiRequest& request) {
+    const bool is_known = request.token == token && request.path.ends_with("selfsubjectreviews");
+    return is_known ? review_of("jane") : ApiReply{.status = 0};
+  });
+  const Outcome accepted = run_doctor({"--kubeconfig", path, "-o", "json"});
+  CAPTURE(accepted.output);
+  CHECK(read_found(accepted.output).steps.at("authenticate") == "ok");
+  CHECK(has(read_found(accepted.output).messages.at("credential"),
+            "the token's 'exp' claim is a string, not a number"));
+  CHECK_FALSE(has(accepted.output, "refuse"));
+
+  scene.api->answer([](const ApiRequest&) { return unauthorized(); });
+  const Outcome refused = run_doctor({"--kubeconfig", path, "-o", "json"});
+  CAPTURE(refused.output);
+  CHECK(refused.exit_code == 1);
+  CHECK(read_found(refused.output).cause == "unauthorized-other");
+  CHECK(has(read_found(refused.output).messages.at("authenticate"),
+            "no claims of the token can be read"));
+}
+
 TEST_CASE("doctor: a program behind a link into a folder that others may write is a warning") {
   Scene scene;
   const std::string folder = scene.sandbox.at("open");
