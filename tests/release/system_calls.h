@@ -29,6 +29,8 @@ static const int kSystemCalls[] = {
     // A plugin that execcred runs, a command that gives a subject token.
     SYS_clone, SYS_execve, SYS_wait4, SYS_waitid, SYS_pidfd_open, SYS_pipe2, SYS_dup3, SYS_setpgid,
     SYS_close_range,
+    // The thread that resolves names.
+    SYS_eventfd2, SYS_futex, SYS_exit,
 #ifdef __x86_64__
     // Calls that other architectures have only under another name.
     SYS_arch_prctl, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_mkdir, SYS_rename,

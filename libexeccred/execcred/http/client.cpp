@@ -166,6 +166,10 @@ Status CurlClient::start() {
   }
   multi_.reset(curl_multi_init());
   if (multi_ == nullptr) return broken("cannot start libcurl");
+#if LIBCURL_VERSION_NUM >= 0x081600
+  // Newer libcurls ask the multi handle for what CURLOPT_QUICK_EXIT says.
+  curl_multi_setopt(multi_.get(), CURLMOPT_QUICK_EXIT, 1L);
+#endif
   curl_.reset(curl_easy_init());
   if (curl_ == nullptr) return broken("cannot start libcurl");
   return {};

@@ -8,6 +8,7 @@
 
 EXECCRED=$EXECCRED_BIN/execcred
 MANY=1100
+CA_DATA=$(base64 -w0 "$CA_FILE")
 
 # hub_kubeconfig FILE ACCOUNT: writes a kubeconfig of the hub for this ServiceAccount.
 hub_kubeconfig() {
@@ -309,6 +310,79 @@ v1alpha2_bounds_a_cluster() {
   the_crd_refuses v1alpha2 "$(extended 'a={}' 'a={}')" "Duplicate value" "extensions[1]"
 }
 
+# put_status NAME FILE: replaces the extension of this ClusterProfile's cluster by the JSON in the file. curl,
+# because jq and kubectl do not read a document so deep.
+put_status() {
+  local pki=$E2E_CLUSTER/pki
+  {
+    printf '{"status":{"accessProviders":[{"name":"token-file","cluster":{"server":"%s","certificate-authority-data":"%s","extensions":[{"name":"client.authentication.k8s.io/exec","extension":{"clusterName":"first"}},{"name":"e","extension":' \
+      "$SERVER" "$CA_DATA"
+    cat "$2"
+    printf '}]}}]}}'
+  } >status.json
+  curl -sS --noproxy '*' --cacert "$pki/ca.crt" --cert "$pki/admin.crt" --key "$pki/admin.key" -X PATCH \
+    -H 'Content-Type: application/merge-patch+json' -o answer -w '%{http_code}' --data-binary @status.json \
+    "$SERVER/apis/multicluster.x-k8s.io/v1alpha1/namespaces/$NAMESPACE-odd/clusterprofiles/$1/status"
+}
+
+# nested DEPTH, of_size BYTES: print an object that is so deep, or so large.
+nested() { python3 -c 'import sys; n = int(sys.argv[1]); print("{\"a\":" * n + "1" + "}" * n)' "$1"; }
+of_size() { python3 -c 'import sys; print("{\"a\":\"" + "x" * int(sys.argv[1]) + "\"}")' "$1"; }
+
+# greatest NAME MAKE LEAST MOST STEP: stores in this ClusterProfile the greatest that the API server accepts, and
+# prints its measure.
+greatest() {
+  local least=$3 most=$4 middle
+  while [ $((most - least)) -gt "$5" ]; do
+    middle=$(((least + most) / 2))
+    "$2" "$middle" >extension
+    if [ "$(put_status "$1" extension)" = 200 ]; then least=$middle; else most=$middle; fi
+  done
+  "$2" "$least" >extension
+  expect_equal "the answer" 200 "$(put_status "$1" extension)"
+  echo "the greatest that the API server stores, $2: $least" >&2
+}
+
+# from_odd SUBCOMMAND [ARGUMENT...]: the good ClusterProfile is served, and the deep one is a problem.
+from_odd() {
+  run "$EXECCRED" "$1" --from-hub --kubeconfig hub.json -n "$NAMESPACE-odd" "${@:2}"
+  expect_status 1
+  cat stdout stderr >told
+  expect_in told deep "is nested deeper than 32 levels"
+}
+
+# An API server stores objects that are deeper than a ClusterProfile may be. The larger ones are read.
+the_greatest_objects_stop_no_others() {
+  local name
+  admin create namespace "$NAMESPACE-odd" >/dev/null
+  admin -n "$NAMESPACE-odd" create role lister --verb list,watch \
+    --resource clusterprofiles.multicluster.x-k8s.io >/dev/null
+  admin -n "$NAMESPACE-odd" create rolebinding lister --role lister \
+    --serviceaccount "$NAMESPACE:lister" >/dev/null
+  inventory lister
+  for name in deep large good; do
+    write_profile "$name.json" "$name" accessProviders "$(cluster_json '{"clusterName": "first"}')"
+    jq --arg namespace "$NAMESPACE-odd" '.metadata.namespace = $namespace' "$name.json" >"odd-$name.json"
+    NAMESPACE=$NAMESPACE-odd store_profile "odd-$name.json"
+  done
+  greatest deep nested 9000 10001 1
+  greatest large of_size 1400000 1700000 10000
+  from_odd get --all -m mapping.json -o json
+  expect_json '[.items[] | select(.result == "ok") | .name] | join(" ")' "good large"
+  from_odd doctor -m mapping.json -o json
+  expect_json '[.items[] | select(.name | test("good|large")) | .steps[] | select(.name == "authenticate") | .result]
+    | join(" ")' "ok ok"
+  from_odd resolve -m mapping.json -o json
+  expect_json '.items | length' 2
+  from_odd kubeconfig -m mapping.json -o config
+  expect_equal "contexts" "good large" \
+    "$(kubectl --kubeconfig config config get-contexts -o name | sed 's|.*/||' | paste -sd ' ')"
+  from_odd lint
+  mkdir -m 700 out
+  from_odd sync --once -m mapping.json --to-dir=out
+  expect_equal "credentials" "good large" "$(ls "out/$NAMESPACE-odd" | paste -sd ' ')"
+}
+
 use_namespace from-hub
 for account in first second lister getter auditor stranger; do create_account "$account"; done
 allow_profiles lister list
@@ -328,6 +402,8 @@ check "without RBAC rules, the error names the missing rule" the_missing_rule_is
 check "with only the verb get, the error names the missing verb list" the_missing_rule_is_told getter
 check "all namespaces need a ClusterRole" all_namespaces_need_a_cluster_role
 check "$MANY ClusterProfiles are read in pages" many_profiles_are_read_in_pages
+check "the deepest and the largest object that the API server stores stop no others" \
+  the_greatest_objects_stop_no_others
 check "Istio's Secret works as a kubeconfig" istio_s_secret_works_as_a_kubeconfig
 check "Argo CD's Secret has what a client needs" argocd_s_secret_has_what_a_client_needs
 check "lint finds two Secrets of one Istio cluster" lint_finds_two_secrets_of_one_cluster
