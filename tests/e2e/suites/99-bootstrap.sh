@@ -14,6 +14,8 @@
 . "$E2E_DIR/lib/aws.sh"
 # shellcheck source=tests/e2e/lib/bootstrap.sh
 . "$E2E_DIR/lib/bootstrap.sh"
+# shellcheck source=tests/e2e/lib/tutorial.sh
+. "$E2E_DIR/lib/tutorial.sh"
 
 # --- tokens
 
@@ -39,6 +41,31 @@ another_account_is_forbidden() {
   expect_refused_by_bootstrap 1 "403 Forbidden"
   expect_in stderr "  hint: it needs a Role with verbs [create] on resources [serviceaccounts/token]" \
     "resourceNames [admin]" "namespace 'fleet'"
+}
+
+# The signer of the cluster's controller manager, which does not run here.
+sign_the_page_s_request() {
+  until [ "$(admin get csr bootstrapper -o jsonpath='{.status.conditions[0].type}' 2>/dev/null)" = Approved ]; do
+    sleep 0.2
+  done
+  admin get csr bootstrapper -o jsonpath='{.spec.request}' | base64 -d >request.csr
+  sign bootstrapper
+}
+
+# The commands of docs/execcred-bootstrap.md. One cluster is the hub and the spoke.
+the_page_gives_the_first_credential() {
+  local example=$EXECCRED_ROOT/config/bootstrap/token-request
+  ln -s "$EXECCRED_ROOT/config" config
+  cp "$E2E_CLUSTER/admin.kubeconfig" spoke-1.admin
+  cp "$E2E_CLUSTER/admin.kubeconfig" hub.admin
+  sed -e "s|/plugins/|$EXECCRED_BIN/|g" -e 's|https://\*.example.com:6443|https://127.0.0.1:*|' \
+    "$example/mapping.json" >mapping.json
+  sed -e "s|server: .*|server: $SERVER|" -e "s|certificate-authority-data: .*|certificate-authority-data: $CA_DATA|" \
+    "$example/clusterprofile.yaml" >clusterprofile.yaml
+  in_the_background sign_the_page_s_request
+  EXECCRED_CACHE_DIR=$PWD/cache PATH=$EXECCRED_BIN:$PATH tutorial execcred-bootstrap.md 4
+  jwt_claims "$(tail -n 1 stdout | jq -r .status.token)" >claims
+  expect_equal "the subject" "$ACCOUNT" "$(jq -r .sub claims)"
 }
 
 revoked_rights_name_the_rule() {
@@ -301,6 +328,7 @@ check "a token has the requested lifetime and audience" a_token_lives_as_long_as
 check "the example's RBAC rule allows only one ServiceAccount" another_account_is_forbidden
 check "without RBAC rules, the error names the missing rule" revoked_rights_name_the_rule
 check "an identity that the cluster does not know is reported" an_unknown_identity_is_reported
+check "the page's commands give the first credential" the_page_gives_the_first_credential
 for key_type in ecdsa-p256 rsa-2048 ed25519; do
   check "a certificate is accepted by kubectl and client-go, $key_type" \
     a_certificate_is_accepted "$key_type"
