@@ -27,13 +27,14 @@ import servers
 import short_results
 import spent
 import syscalls
+import waits
 from path import TIMEOUT
 
 # In this order: first the campaigns that have no share of the time limit.
 CAMPAIGNS = {
     "descriptors": descriptors, "spent": spent, "children": children, "promises": promises,
     "growth": growth, "profiles": profiles, "short-results": short_results, "clocks": clocks,
-    "inputs": inputs, "replies": replies, "kills": kills, "syscalls": syscalls,
+    "inputs": inputs, "waits": waits, "replies": replies, "kills": kills, "syscalls": syscalls,
     "allocations": allocations, "crowds": crowds}
 # Seconds that a sample should take on a quiet machine, without the builds.
 SAMPLE_LIMIT = 180
