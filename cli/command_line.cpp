@@ -30,11 +30,6 @@ constexpr std::size_t kHelpColumn = 30;
 const std::string kHelp = "Print this help";
 const std::string kVersionHelp = "Print name and version";
 
-Error wrong(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 std::string did_you_mean(const std::string& word) {
   return word.empty() ? "" : "did you mean " + word + "? ";
 }
@@ -207,30 +202,31 @@ class Parser {
 };
 
 Error needs_value(const DeclaredOption& option) {
-  return wrong(option.flag() + " needs a value", "write " + option.usage());
+  return Error::configuration(option.flag() + " needs a value", "write " + option.usage());
 }
 
 Error needs_value(const CommandLine::Entry& entry, const std::string& typed) {
   const DeclaredOption* const option = typed.starts_with("--")
                                            ? entry.options.find(std::string_view(typed).substr(2))
                                            : entry.options.find_letter(typed.back());
-  return option == nullptr
-             ? wrong("unknown option " + in_quotes(shown_name(typed)), "--help lists the options")
-             : needs_value(*option);
+  return option == nullptr ? Error::configuration("unknown option " + in_quotes(shown_name(typed)),
+                                                  "--help lists the options")
+                           : needs_value(*option);
 }
 
 Error unknown_option(const std::vector<std::string>& names, const std::string& typed) {
   const std::string name = shown_name(typed);
-  return wrong("unknown option " + in_quotes(name),
-               did_you_mean(nearest_word(name, names)) + "--help lists the options");
+  return Error::configuration("unknown option " + in_quotes(name),
+                              did_you_mean(nearest_word(name, names)) + "--help lists the options");
 }
 
 Status check_value(const std::string& subject, const std::string& value) {
   if (value.empty()) {
-    return wrong(subject + " has an empty value", "give it a value, or leave it out");
+    return Error::configuration(subject + " has an empty value",
+                                "give it a value, or leave it out");
   }
   if (!has_control_character(value)) return {};
-  return wrong(subject + " has a control character in its value", "remove it");
+  return Error::configuration(subject + " has a control character in its value", "remove it");
 }
 
 // Returns each value once, without kAttached. Fails (configuration) for an invalid value, and for
@@ -249,8 +245,9 @@ Result<std::vector<std::string>> check_values(const DeclaredOption& option,
     if (known.insert(value).second) texts.push_back(std::move(value));
   }
   if (texts.size() <= 1 || option.is_repeatable) return texts;
-  return wrong(option.flag() + " is given twice, with different values",
-               "it takes one value; only options marked repeatable may be given twice");
+  return Error::configuration(
+      option.flag() + " is given twice, with different values",
+      "it takes one value; only options marked repeatable may be given twice");
 }
 
 Status store(const DeclaredOption& option, const std::string& source,
@@ -270,7 +267,7 @@ Status store_variable(const DeclaredOption& option, const Environment& environme
     return store(option, name, {std::string(*value)});
   }
   if (!option.about.is_required) return {};
-  return wrong(option.flag() + " is required", "pass " + option.usage());
+  return Error::configuration(option.flag() + " is required", "pass " + option.usage());
 }
 
 // Sets the options that were typed, and adds the others to `unset`. Returns the first problem; the
@@ -311,8 +308,9 @@ Status take_operands(const CommandLine::Entry& entry, const Parser& parser,
   for (const std::string& operand : operands) {
     if (target == nullptr) {
       const auto at = std::find(arguments.begin() + 1, arguments.end(), operand);
-      return wrong("argument " + std::to_string(at - arguments.begin()) + " is no option",
-                   "every argument is an option: --name=value; see --help");
+      return Error::configuration(
+          "argument " + std::to_string(at - arguments.begin()) + " is no option",
+          "every argument is an option: --name=value; see --help");
     }
     target->push_back(operand);
   }
@@ -348,8 +346,9 @@ Error CommandLine::unknown_command(const std::string& typed) const {
   for (const auto& entry : entries_) {
     if (!entry->is_hidden()) names.emplace_back(entry->name);
   }
-  return wrong(typed.empty() ? "no command is given" : in_quotes(typed) + " is no command",
-               did_you_mean(nearest_word(typed, names)) + program_ + " --help lists the commands");
+  return Error::configuration(
+      typed.empty() ? "no command is given" : in_quotes(typed) + " is no command",
+      did_you_mean(nearest_word(typed, names)) + program_ + " --help lists the commands");
 }
 
 std::string CommandLine::help() const {

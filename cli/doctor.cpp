@@ -18,11 +18,6 @@
 namespace execcred::cli {
 namespace {
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 // Parses a Go duration, or a number of days: "30d". Fails (configuration) for another text, and for
 // a negative duration.
 Result<Duration> parse_days(const std::string& text) {
@@ -32,10 +27,11 @@ Result<Duration> parse_days(const std::string& text) {
   const bool is_days =
       problem == std::errc() && end + 1 == text.data() + text.size() && *end == 'd';
   if (is_days && days >= 0 && days <= kMostDays) return Duration(std::chrono::hours(24 * days));
-  if (is_days) return wrong(in_quotes(text) + " is no number of days from 0 to 36500");
+  if (is_days)
+    return Error::configuration(in_quotes(text) + " is no number of days from 0 to 36500");
   const Duration duration = TRY(parse_duration(text).hint("write it as 30d, 12h or 90m"));
   if (duration >= Duration::zero()) return duration;
-  return wrong(in_quotes(text) + " is negative");
+  return Error::configuration(in_quotes(text) + " is negative");
 }
 
 }  // namespace
@@ -126,26 +122,29 @@ std::string Doctor::beside_log() const {
 Status Doctor::check() const {
   if (!log_.empty()) {
     if (const std::string stray = beside_log(); !stray.empty()) {
-      return wrong("--log stands alone: it examines no cluster", "leave out " + stray);
+      return Error::configuration("--log stands alone: it examines no cluster",
+                                  "leave out " + stray);
     }
     if (format_ == "text" || format_ == "json") return {};
-    return wrong("-o " + format_ + " is not for --log", "it may be text or json");
+    return Error::configuration("-o " + format_ + " is not for --log", "it may be text or json");
   }
-  if (since_) return wrong("--since is given without --log");
+  if (since_) return Error::configuration("--since is given without --log");
   if (!targets_.mapping_path.empty()) {
-    if (all_contexts_) return wrong("--all-contexts is given with -m", "it is for a kubeconfig");
+    if (all_contexts_)
+      return Error::configuration("--all-contexts is given with -m", "it is for a kubeconfig");
     return targets_.source.check();
   }
   if (!targets_.source.has_kubeconfig_alone()) {
-    return wrong("neither -m with ClusterProfiles nor --kubeconfig alone is given",
-                 "-m=MAPPING -f=PROFILES examines ClusterProfiles, --kubeconfig=PATH a kubeconfig");
+    return Error::configuration(
+        "neither -m with ClusterProfiles nor --kubeconfig alone is given",
+        "-m=MAPPING -f=PROFILES examines ClusterProfiles, --kubeconfig=PATH a kubeconfig");
   }
   if (!targets_.name.empty() || !targets_.provider.empty()) {
-    return wrong("--name and --provider are for ClusterProfiles",
-                 "--context=NAME chooses a context of the kubeconfig");
+    return Error::configuration("--name and --provider are for ClusterProfiles",
+                                "--context=NAME chooses a context of the kubeconfig");
   }
   if (all_contexts_ && !targets_.source.context().empty()) {
-    return wrong("--context and --all-contexts are both given");
+    return Error::configuration("--context and --all-contexts are both given");
   }
   return {};
 }
@@ -210,8 +209,8 @@ Status Doctor::check_output_file() const {
   if (output_file_.empty() || output_file_ == "-") return {};
   if (lstat(output_file_.c_str(), &status) != 0 || S_ISLNK(status.st_mode)) return {};
   if (S_ISREG(status.st_mode)) return {};
-  return wrong("--output-file: " + in_quotes(output_file_) + " is no regular file",
-               "without --output-file, it goes to standard output");
+  return Error::configuration("--output-file: " + in_quotes(output_file_) + " is no regular file",
+                              "without --output-file, it goes to standard output");
 }
 
 Result<Outcome> Doctor::run() {

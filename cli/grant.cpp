@@ -19,11 +19,6 @@ constexpr const char* kBothForms =
     "--can=get/pods@default grants single rules, repeated for each; --cluster-role=view binds a "
     "ClusterRole of the cluster";
 
-Error wrong(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 // Whether the name may be a part of a path, as RBAC's names must.
 bool is_role_name(std::string_view name) {
   return is_visible_ascii(name) && name != "." && name != ".." &&
@@ -87,13 +82,14 @@ void Grant::add_options(CommandOptions& options) {
 
 Result<grant::Rules> Grant::rules() const {
   if (permissions_.empty() == cluster_role_.empty()) {
-    return wrong(permissions_.empty() ? "neither --can nor --cluster-role is given"
-                                      : "--can and --cluster-role are both given",
-                 kBothForms);
+    return Error::configuration(permissions_.empty() ? "neither --can nor --cluster-role is given"
+                                                     : "--can and --cluster-role are both given",
+                                kBothForms);
   }
   if (!cluster_role_.empty() && !is_role_name(cluster_role_)) {
-    return wrong("--cluster-role: " + in_quotes(cluster_role_) + " is no name of a ClusterRole",
-                 "as in --cluster-role=view");
+    return Error::configuration(
+        "--cluster-role: " + in_quotes(cluster_role_) + " is no name of a ClusterRole",
+        "as in --cluster-role=view");
   }
   return grant::Rules{.permissions = TRY(doctor::parse_permissions(permissions_)),
                       .cluster_role = cluster_role_,

@@ -35,11 +35,6 @@ constexpr std::chrono::seconds kTimeoutUnderLease(4);
 constexpr std::chrono::seconds kLeasePatience(24);
 constexpr std::chrono::milliseconds kLeasePoll(200);
 
-Error wrong(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 template <class Number>
 std::optional<Number> parse_number(std::string_view text, int base = 10) {
   Number number = 0;
@@ -53,7 +48,7 @@ Result<std::optional<mode_t>> parse_file_mode(const std::string& text) {
   const std::optional<mode_t> mode = parse_number<mode_t>(text, 8);
   const bool is_mode = mode && (*mode & ~kAllowed) == 0 && (*mode & S_IRUSR) != 0;
   if (is_mode) return mode;
-  return wrong(
+  return Error::configuration(
       in_quotes(text) + " is no mode of a credential's file",
       "write it in octal, such as 0600 or 0640: the owner may read, others may do nothing");
 }
@@ -74,20 +69,20 @@ Result<sync::RenewalRules> parse_renewal(const std::string& text) {
   if (percent && *percent >= 1 && *percent <= 99) {
     return sync::RenewalRules{.share = *percent / 100.0};
   }
-  return wrong(in_quotes(text) + " is no number from 1 to 99",
-               "it is the share of a credential's lifetime, in percent");
+  return Error::configuration(in_quotes(text) + " is no number from 1 to 99",
+                              "it is the share of a credential's lifetime, in percent");
 }
 
 Result<std::string> parse_instance(const std::string& text) {
   if (!text.empty() && is_label_value(text)) return text;
-  return wrong(in_quotes(text) + " cannot be the value of a label",
-               "at most 63 letters, digits, '-', '_' and '.'");
+  return Error::configuration(in_quotes(text) + " cannot be the value of a label",
+                              "at most 63 letters, digits, '-', '_' and '.'");
 }
 
 Result<std::string> parse_secret_namespace(const std::string& text) {
   if (is_dns1123_label(text)) return text;
-  return wrong(in_quotes(text) + " cannot be the name of a namespace",
-               "it may be a namespace, or 'same' for that of each ClusterProfile");
+  return Error::configuration(in_quotes(text) + " cannot be the name of a namespace",
+                              "it may be a namespace, or 'same' for that of each ClusterProfile");
 }
 
 Result<std::string> parse_lease(const std::string& text) {
@@ -95,7 +90,8 @@ Result<std::string> parse_lease(const std::string& text) {
   const bool is_name = slash != std::string::npos && is_dns1123_label(text.substr(0, slash)) &&
                        is_dns1123_subdomain(text.substr(slash + 1));
   if (is_name) return text;
-  return wrong(in_quotes(text) + " is no name of a Lease", "write it as NAMESPACE/NAME");
+  return Error::configuration(in_quotes(text) + " is no name of a Lease",
+                              "write it as NAMESPACE/NAME");
 }
 
 Result<gid_t> group_of(const std::string& name) {
@@ -103,7 +99,8 @@ Result<gid_t> group_of(const std::string& name) {
   if (number) return *number;
   const group* const found = getgrnam(name.c_str());
   if (found != nullptr) return found->gr_gid;
-  return wrong("--dir-group: there is no group " + in_quotes(name), "write its name or its number");
+  return Error::configuration("--dir-group: there is no group " + in_quotes(name),
+                              "write its name or its number");
 }
 
 // An identity for the Lease that is unique to this process.
@@ -273,26 +270,28 @@ bool Sync::asks_hub() const { return !formats_.empty() || !lease_.empty(); }
 Status Sync::check() {
   TRY(source_.check(asks_hub()));
   if (folder_.empty() && formats_.empty()) {
-    return wrong("neither --to-dir nor --to-secret is given",
-                 "--to-dir=DIR writes folders, --to-secret=FORMAT Secrets of the hub");
+    return Error::configuration(
+        "neither --to-dir nor --to-secret is given",
+        "--to-dir=DIR writes folders, --to-secret=FORMAT Secrets of the hub");
   }
   if (folder_.empty() && (file_mode_ || !folder_group_.empty())) {
-    return wrong("--file-mode and --dir-group are for --to-dir",
-                 "Secrets have no modes: leave them out");
+    return Error::configuration("--file-mode and --dir-group are for --to-dir",
+                                "Secrets have no modes: leave them out");
   }
   if (!formats_.empty() && secret_namespace_.empty()) {
-    return wrong("--to-secret is given without --secret-namespace",
-                 "name a namespace, or 'same' for that of each ClusterProfile");
+    return Error::configuration("--to-secret is given without --secret-namespace",
+                                "name a namespace, or 'same' for that of each ClusterProfile");
   }
   if (formats_.empty() && (!secret_namespace_.empty() || secret_name_)) {
-    return wrong("--secret-namespace and --secret-name are for --to-secret",
-                 "leave them out, or say which format with --to-secret");
+    return Error::configuration("--secret-namespace and --secret-name are for --to-secret",
+                                "leave them out, or say which format with --to-secret");
   }
   if (!listen_.empty()) TRY(sync::Listener::check(listen_));
   const std::vector<std::string>& paths = source_.paths();
   const bool reads_stream = std::find(paths.begin(), paths.end(), "-") != paths.end();
   if (reads_stream && !is_once_ && !is_dry_) {
-    return wrong("-f - is given without --once", "standard input can be read only once");
+    return Error::configuration("-f - is given without --once",
+                                "standard input can be read only once");
   }
   return {};
 }

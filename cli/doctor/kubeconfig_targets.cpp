@@ -22,11 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 struct Document {
   Kubeconfig config;
   fs::path folder = {};  // that relative paths are from
@@ -62,8 +57,8 @@ Status take_cluster(const KubeconfigContext& context, Access& access) {
                                          : decode_base64(data).value_or(std::string());
     Result<std::string> read = go_certificates_text(pem);
     if (!read)
-      return wrong("the cluster's CA " + (path.empty() ? "" : in_quotes(path) + " ") +
-                   read.error().message);
+      return Error::configuration(
+          "the cluster's CA " + (path.empty() ? "" : in_quotes(path) + " ") + read.error().message);
     data = encode_base64(*read);
   }
   return check_server_is_https(access.cluster.server, "the cluster's server");
@@ -78,7 +73,7 @@ Result<std::string> data_or_file(std::string_view data, const std::string& path,
   }
   std::optional<std::string> decoded = decode_base64(data);
   if (decoded) return *std::move(decoded);
-  Error error = wrong(std::string(field) + " is no base64");
+  Error error = Error::configuration(std::string(field) + " is no base64");
   error.cause = cause::kProfileInvalid;
   return error;
 }
@@ -145,9 +140,10 @@ void take_user(const Document& document, const KubeconfigContext& context, Targe
     return;
   }
   if (is_unusable || (!has_token && !has_certificate)) {
-    return fail(target, StepId::profile, cause::kNoProvider,
-                wrong("user " + in_quotes(user.name) + " has " + unusable_field(user),
-                      "give the user an exec section with one of execcred's plugins"));
+    return fail(
+        target, StepId::profile, cause::kNoProvider,
+        Error::configuration("user " + in_quotes(user.name) + " has " + unusable_field(user),
+                             "give the user an exec section with one of execcred's plugins"));
   }
   Result<Credential> credential = written_credential(user, target);
   if (credential) {
@@ -187,17 +183,19 @@ Target target_of_context(const Document& document, const std::string& name) {
 Result<std::vector<Target>> targets_of_kubeconfig(const KubeconfigQuery& query) {
   const Document document = TRY(read(query.path));
   std::vector<std::string> names = document.config.context_names();
-  if (names.empty()) return wrong("the kubeconfig " + in_quotes(query.path) + " has no contexts");
+  if (names.empty())
+    return Error::configuration("the kubeconfig " + in_quotes(query.path) + " has no contexts");
   if (!query.all_contexts) {
     const std::string& wanted =
         query.context.empty() ? document.config.current_context() : query.context;
     if (wanted.empty()) {
-      return wrong("the kubeconfig has no current-context",
-                   "choose one with --context=NAME, or all with --all-contexts");
+      return Error::configuration("the kubeconfig has no current-context",
+                                  "choose one with --context=NAME, or all with --all-contexts");
     }
     if (std::find(names.begin(), names.end(), wanted) == names.end()) {
-      return wrong("the context " + in_quotes(wanted) + " is not among the kubeconfig's contexts",
-                   "execcred doctor --all-contexts examines all");
+      return Error::configuration(
+          "the context " + in_quotes(wanted) + " is not among the kubeconfig's contexts",
+          "execcred doctor --all-contexts examines all");
     }
     names = {wanted};
   }

@@ -23,11 +23,6 @@ namespace {
 using json::Keys;
 using json::Value;
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 struct Document {
   Value value;
   bool is_json = false;
@@ -39,17 +34,19 @@ Result<Document> read_kind(Document document, const std::string& text) {
   document.is_mapping = find_member(document.value, "providers", Keys::ignore_case) != nullptr;
   if (!document.is_mapping) {
     if (!is_kubeconfig(document.value)) {
-      return wrong(
+      return Error::configuration(
           "the document is neither a kubeconfig nor a mapping file",
           "a kubeconfig has kind: Config, or clusters and users; a mapping file has providers");
     }
     return document;
   }
   if (!document.is_json) {
-    return wrong("the mapping file is YAML", "what reads mapping files takes JSON only");
+    return Error::configuration("the mapping file is YAML",
+                                "what reads mapping files takes JSON only");
   }
   if (text.size() > kMaxMapping) {
-    return wrong("the mapping file is larger than 1 MiB", "no command reads a larger one");
+    return Error::configuration("the mapping file is larger than 1 MiB",
+                                "no command reads a larger one");
   }
   // Two keys that the readers of a mapping would store in one field are duplicates.
   document.keys = Keys::ignore_case;
@@ -62,8 +59,8 @@ Result<Document> read_document(const std::string& text) {
   if (as_json) return read_kind({.value = std::move(as_json).value(), .is_json = true}, text);
   std::vector<Value> documents = TRY(parse_documents(text, kMaxInventory));
   if (documents.size() != 1) {
-    return wrong("the file holds " + std::to_string(documents.size()) + " documents",
-                 "migrate one kubeconfig or mapping file at a time");
+    return Error::configuration("the file holds " + std::to_string(documents.size()) + " documents",
+                                "migrate one kubeconfig or mapping file at a time");
   }
   return read_kind({.value = std::move(documents.front())}, text);
 }
@@ -72,7 +69,8 @@ Result<json::Array*> list_of(Document& document, std::string_view name) {
   Value* list = find_member(document.value, name, document.keys);
   if (list == nullptr) return nullptr;
   if (list->array() != nullptr) return list->array();
-  return wrong("'" + std::string(name) + "' must be an array, not " + std::string(list->kind()));
+  return Error::configuration("'" + std::string(name) + "' must be an array, not " +
+                              std::string(list->kind()));
 }
 
 void report_servers(Migration& migration, const std::string& obstacle) {
@@ -112,8 +110,9 @@ Result<std::string> user_of(Document& document, const std::string& context) {
     Value* const body = find_member(entry, "context", document.keys);
     return body == nullptr ? std::string() : text_member(*body, "user", document.keys);
   }
-  return wrong("the context " + in_quotes(context) + " is not among the kubeconfig's contexts",
-               "--context names one of the file's contexts");
+  return Error::configuration(
+      "the context " + in_quotes(context) + " is not among the kubeconfig's contexts",
+      "--context names one of the file's contexts");
 }
 
 Status rewrite_users(Document& document, const std::string& plugin_dir, const std::string& context,
@@ -195,7 +194,8 @@ Result<Rewritten> rewrite(const std::string& text, const std::string& plugin_dir
   Document document = TRY(read_document(utf8));
   Rewritten rewritten;
   if (document.is_mapping && !context.empty()) {
-    return wrong("--context is given, and the file is a mapping", "it chooses in a kubeconfig");
+    return Error::configuration("--context is given, and the file is a mapping",
+                                "it chooses in a kubeconfig");
   }
   TRY(document.is_mapping ? rewrite_providers(document, plugin_dir, rewritten.findings)
                           : rewrite_users(document, plugin_dir, context, rewritten.findings));

@@ -34,11 +34,6 @@ constexpr std::chrono::minutes kTolerance(2);
 // For this server Argo CD uses its own service account.
 constexpr std::string_view kArgocdItself = "https://kubernetes.default.svc";
 
-Error unusable(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 std::string ca_of(const Issue& issue) {
   return decode_base64(issue.access.cluster.certificate_authority_data).value_or("");
 }
@@ -132,9 +127,9 @@ Result<SecretForm> argocd_form(const Issue& issue) {
   std::string_view server = cluster.server;
   while (server.ends_with('/')) server.remove_suffix(1);
   if (server == kArgocdItself) {
-    return unusable("Argo CD takes the server " + in_quotes(server) +
-                        " for its own cluster, and reads no credential for it",
-                    "use another name or address of this server in the ClusterProfile");
+    return Error::configuration("Argo CD takes the server " + in_quotes(server) +
+                                    " for its own cluster, and reads no credential for it",
+                                "use another name or address of this server in the ClusterProfile");
   }
   const Credential& credential = issue.credential;
   Value tls((Object()));
@@ -166,7 +161,7 @@ Result<SecretForm> istio_form(const Issue& issue) {
   const auto end = issue.claimed ? issue.claimed : issue.expires;
   if (end && *end - issue.issued < kIstioLifetime - kTolerance) {
     const Duration lifetime = *end - issue.issued;
-    return unusable(
+    return Error::configuration(
         "the credential lives for " + format_duration(lifetime) +
             ", and istiod rebuilds a cluster's client at each change of its Secret",
         "the format istio needs credentials with a lifetime of 12h or more: for a stored "
@@ -174,8 +169,9 @@ Result<SecretForm> istio_form(const Issue& issue) {
         "configure the provider, or let istiod run the plugin");
   }
   if (!is_secret_key(issue.name)) {
-    return unusable("the name " + in_quotes(issue.name) + " cannot be a key of a Secret",
-                    "rename the ClusterProfile");
+    return Error::configuration(
+        "the name " + in_quotes(issue.name) + " cannot be a key of a Secret",
+        "rename the ClusterProfile");
   }
   SecretForm form{.labels = {{"istio/multiCluster", "true"}},
                   .annotations = {{"networking.istio.io/cluster", issue.name}}};
@@ -185,8 +181,9 @@ Result<SecretForm> istio_form(const Issue& issue) {
 
 Result<SecretForm> cluster_api_form(const Issue& issue) {
   if (!is_label_value(issue.name)) {
-    return unusable("the name " + in_quotes(issue.name) + " cannot be the value of a label",
-                    "Cluster API names the cluster in a label: at most 63 characters");
+    return Error::configuration(
+        "the name " + in_quotes(issue.name) + " cannot be the value of a label",
+        "Cluster API names the cluster in a label: at most 63 characters");
   }
   SecretForm form{.type = "cluster.x-k8s.io/secret",
                   .labels = {{"cluster.x-k8s.io/cluster-name", issue.name}}};
@@ -207,8 +204,8 @@ std::string_view name_of(SecretFormat format) { return kFormats[static_cast<std:
 Result<SecretFormat> parse_secret_format(std::string_view name) {
   const auto found = std::find(kFormats.begin(), kFormats.end(), name);
   if (found != kFormats.end()) return static_cast<SecretFormat>(found - kFormats.begin());
-  return unusable(in_quotes(name) + " is no format of a Secret",
-                  "it may be " + join({kFormats.begin(), kFormats.end()}, ", "));
+  return Error::configuration(in_quotes(name) + " is no format of a Secret",
+                              "it may be " + join({kFormats.begin(), kFormats.end()}, ", "));
 }
 
 Result<SecretForm> secret_form(SecretFormat format, const Issue& issue) {

@@ -43,11 +43,6 @@ constexpr std::chrono::seconds kLongest(10);
 // How often the places of ended connections are given to others.
 constexpr timeval kTick = {.tv_sec = 0, .tv_usec = 50'000};
 
-Error wrong(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 struct Address {
   sockaddr_storage storage = {};
   socklen_t size = 0;
@@ -116,8 +111,9 @@ Result<Address> parse_address(const std::string& text) {
     const std::optional<Address> address = address_of(host, port);
     if (problem == std::errc() && stop == end && address) return *address;
   }
-  return wrong("--listen " + in_quotes(text) + " is no address",
-               "write it as :8080 for this machine alone, 0.0.0.0:8080 or [::]:8080");
+  return Error::configuration(
+      "--listen " + in_quotes(text) + " is no address",
+      "write it as :8080 for this machine alone, 0.0.0.0:8080 or [::]:8080");
 }
 
 template <class T, void (*Free)(T*)>
@@ -178,9 +174,10 @@ class Listener::Server {
     Socket socket(evconnlistener_new_bind(base_.get(), nullptr, nullptr, kFlags, kQueue,
                                           address.get(), static_cast<int>(address.size)));
     if (!socket || evhttp_bind_listener(http_.get(), socket.get()) == nullptr) {
-      return wrong("cannot listen on " + host_of(address) + ", port " + port_of(address) + ": " +
-                       system_message(errno == 0 ? EADDRINUSE : errno),
-                   "choose another --listen");
+      return Error::configuration("cannot listen on " + host_of(address) + ", port " +
+                                      port_of(address) + ": " +
+                                      system_message(errno == 0 ? EADDRINUSE : errno),
+                                  "choose another --listen");
     }
     socket_ = socket.release();  // http_ owns it now
     Address bound = {.size = sizeof bound.storage};

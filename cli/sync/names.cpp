@@ -9,11 +9,6 @@
 namespace execcred::sync {
 namespace {
 
-Error wrong(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 constexpr const char* kPlaceholders = "it knows {name}, {namespace} and {format}";
 
 // The pattern, in which value_of(NAME) replaces each {NAME}.
@@ -46,11 +41,13 @@ Result<SecretNames> SecretNames::parse(const std::optional<std::string>& pattern
         return "x";
       });
   if (!unknown.empty()) {
-    return wrong("--secret-name has the placeholder " + in_quotes(unknown), kPlaceholders);
+    return Error::configuration("--secret-name has the placeholder " + in_quotes(unknown),
+                                kPlaceholders);
   }
   if (!is_dns1123_subdomain(rest)) {
-    return wrong("--secret-name " + in_quotes(names.pattern_) + " cannot be a Secret's name",
-                 std::string(kPlaceholders) + "; else lower-case letters, digits, '-' and '.'");
+    return Error::configuration(
+        "--secret-name " + in_quotes(names.pattern_) + " cannot be a Secret's name",
+        std::string(kPlaceholders) + "; else lower-case letters, digits, '-' and '.'");
   }
   for (std::size_t i = 0; i < formats.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
@@ -58,10 +55,10 @@ Result<SecretNames> SecretNames::parse(const std::optional<std::string>& pattern
           names.expand(formats[k], "namespace", "name")) {
         continue;
       }
-      return wrong("the Secrets of the formats " +
-                       std::string(execcred::sync::name_of(formats[k])) + " and " +
-                       std::string(execcred::sync::name_of(formats[i])) + " would have one name",
-                   "give them names with --secret-name, such as {name}-for-{format}");
+      return Error::configuration(
+          "the Secrets of the formats " + std::string(execcred::sync::name_of(formats[k])) +
+              " and " + std::string(execcred::sync::name_of(formats[i])) + " would have one name",
+          "give them names with --secret-name, such as {name}-for-{format}");
     }
   }
   return names;
@@ -82,9 +79,10 @@ Result<std::string> SecretNames::name_of(SecretFormat format, const std::string&
                                          const std::string& name) const {
   std::string text = expand(format, name_space, name);
   if (is_dns1123_subdomain(text)) return text;
-  return wrong(in_quotes(text) + " cannot be a Secret's name",
-               "it may have 253 characters: choose a shorter --secret-name, or rename the "
-               "ClusterProfile");
+  return Error::configuration(
+      in_quotes(text) + " cannot be a Secret's name",
+      "it may have 253 characters: choose a shorter --secret-name, or rename the "
+      "ClusterProfile");
 }
 
 }  // namespace execcred::sync

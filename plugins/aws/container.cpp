@@ -18,11 +18,6 @@ namespace {
 
 constexpr std::string_view kHost = "http://169.254.170.2";
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 bool is_agent(const Host& host) {
   if (host.kind == Host::Kind::name) return host.name == "localhost";
   if (!host.address.v6 && host.address.bytes[0] == 127) return true;
@@ -36,12 +31,13 @@ bool is_agent(const Host& host) {
 
 Status check_url(const std::string& text) {
   const Result<Url> url = parse_url(text);
-  if (!url) return wrong("the URL " + url.error().message);
+  if (!url) return Error::configuration("the URL " + url.error().message);
   if (url->scheme == "https" || (url->scheme == "http" && is_agent(url->host))) return {};
   const std::string shown = in_quotes(origin_of(*url));
-  if (url->scheme != "http") return wrong(shown + " is neither https nor http");
-  return wrong(shown + " is plain http to a host that is no container's agent",
-               "http is for loopback, 169.254.170.2, 169.254.170.23 and fd00:ec2::23");
+  if (url->scheme != "http") return Error::configuration(shown + " is neither https nor http");
+  return Error::configuration(
+      shown + " is plain http to a host that is no container's agent",
+      "http is for loopback, 169.254.170.2, 169.254.170.23 and fd00:ec2::23");
 }
 
 Result<SecretString> token_of(const ContainerEndpoint& endpoint) {
@@ -65,7 +61,7 @@ Result<std::optional<ContainerEndpoint>> container_endpoint(const Environment& e
   if (relative) {
     endpoint.url = std::string(kHost).append(*relative);
     if (!relative->starts_with('/')) {
-      return wrong("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI does not begin with '/'");
+      return Error::configuration("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI does not begin with '/'");
     }
   } else if (const auto full = environment.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")) {
     endpoint.url = *full;
@@ -80,7 +76,7 @@ Result<std::optional<ContainerEndpoint>> container_endpoint(const Environment& e
     endpoint.token_file = *file;
   } else if (const auto token = environment.get("AWS_CONTAINER_AUTHORIZATION_TOKEN")) {
     if (has_control_character(*token)) {
-      return wrong("AWS_CONTAINER_AUTHORIZATION_TOKEN is no value of a header");
+      return Error::configuration("AWS_CONTAINER_AUTHORIZATION_TOKEN is no value of a header");
     }
     endpoint.token = SecretString(*token);
   }

@@ -18,11 +18,6 @@ constexpr ValueForm kRoleForm = {
     "^arn:aws[-A-Za-z0-9]*:iam::[0-9]{12}:role(/[A-Za-z0-9_+=,.@-]+)+$", 2048};
 constexpr ValueForm kRegionForm = {"^[a-z]{2,}(-[a-z]+)+-[0-9]+$", 32};
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 // Whether the pattern's prefix ends before the resource, so that it allows other accounts.
 bool allows_other_accounts(std::string_view pattern) {
   constexpr std::ptrdiff_t kColons = 5;
@@ -31,7 +26,7 @@ bool allows_other_accounts(std::string_view pattern) {
 
 Result<std::string> parse_region(const std::string& text) {
   if (is_aws_region(text)) return text;
-  return wrong(in_quotes(text) + " is no name of an AWS region", "like us-west-2");
+  return Error::configuration(in_quotes(text) + " is no name of an AWS region", "like us-west-2");
 }
 
 }  // namespace
@@ -45,8 +40,8 @@ Result<std::string> parse_cluster_id(const std::string& text) {
       std::all_of(text.begin(), text.end(), may_stand)) {
     return text;
   }
-  return wrong(in_quotes(text) + " is no name of a cluster",
-               "letters, digits, dots, dashes and underscores, as EKS has them");
+  return Error::configuration(in_quotes(text) + " is no name of a cluster",
+                              "letters, digits, dots, dashes and underscores, as EKS has them");
 }
 
 void add_options(OptionSet& set, Options& options) {
@@ -95,11 +90,12 @@ void add_options(OptionSet& set, Options& options) {
 Status check_options(const Options& options) {
   // A ClusterProfile may choose the role.
   if (!options.role_arn.empty() || !options.allow_roles.empty()) return {};
-  if (!options.external_id.empty()) return wrong("--external-id needs --role-arn");
+  if (!options.external_id.empty()) return Error::configuration("--external-id needs --role-arn");
   if (options.session_name.empty()) return {};
-  return wrong("--session-name needs --role-arn",
-               "AWS_ROLE_SESSION_NAME names the session of a web identity, role_session_name that "
-               "of a profile's role");
+  return Error::configuration(
+      "--session-name needs --role-arn",
+      "AWS_ROLE_SESSION_NAME names the session of a web identity, role_session_name that "
+      "of a profile's role");
 }
 
 }  // namespace execcred::aws

@@ -11,11 +11,6 @@
 namespace execcred::aws {
 namespace {
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 bool is_all_of(std::string_view text, std::string_view more) {
   return std::all_of(text.begin(), text.end(), [more](char c) {
     return is_alphanumeric(c) || more.find(c) != std::string_view::npos;
@@ -47,20 +42,21 @@ Result<std::string> parse_role_arn(const std::string& text) {
                        std::all_of(parts[4].begin(), parts[4].end(), is_digit) &&
                        is_role_path(parts[5]);
   if (is_role) return text;
-  return wrong(in_quotes(text) + " is no ARN of a role",
-               "like arn:aws:iam::123456789012:role/NAME");
+  return Error::configuration(in_quotes(text) + " is no ARN of a role",
+                              "like arn:aws:iam::123456789012:role/NAME");
 }
 
 Result<std::string> parse_session_name(const std::string& text) {
   if (has_size(text, 2, 64) && is_all_of(text, "_+=,.@-")) return text;
-  return wrong(in_quotes(text) + " is no name of a session",
-               "2 to 64 letters, digits and characters of _+=,.@-");
+  return Error::configuration(in_quotes(text) + " is no name of a session",
+                              "2 to 64 letters, digits and characters of _+=,.@-");
 }
 
 Result<std::string> parse_external_id(const std::string& text) {
   if (has_size(text, 2, 1224) && is_all_of(text, "_+=,.@:/-")) return text;
   // Not quoted: some owners of roles treat it as a secret.
-  return wrong("the external id is not 2 to 1224 letters, digits and characters of _+=,.@:/-");
+  return Error::configuration(
+      "the external id is not 2 to 1224 letters, digits and characters of _+=,.@:/-");
 }
 
 Result<std::chrono::seconds> parse_session_duration(const std::string& text) {
@@ -70,7 +66,7 @@ Result<std::chrono::seconds> parse_session_duration(const std::string& text) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   const bool is_number = problem == std::errc() && end == text.data() + text.size();
   if (is_number && seconds >= kLeast && seconds <= kMost) return std::chrono::seconds(seconds);
-  return wrong(in_quotes(text) + " is no number of seconds from 900 to 43200");
+  return Error::configuration(in_quotes(text) + " is no number of seconds from 900 to 43200");
 }
 
 }  // namespace execcred::aws

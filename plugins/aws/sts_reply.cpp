@@ -69,11 +69,6 @@ const KnownError* find_error(std::string_view code) {
   return found == kErrors.end() ? nullptr : found;
 }
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Result<json::Value> document_of(const HttpResponse& reply) {
   const std::string_view text = trim(reply.body.reveal());
   return text.starts_with('<') ? parse_xml(text) : json::parse(text);
@@ -117,11 +112,11 @@ Result<RoleSession> session_in(const json::Value& document, const std::string& a
   const std::string response = action + "Response";
   const std::string result = action + "Result";
   const json::Value* const found = json::find_at(document, {response, result, "Credentials"});
-  if (found == nullptr) return rejected("it has no credentials of " + action);
+  if (found == nullptr) return Error::no_credential("it has no credentials of " + action);
   RoleSession session;
   session.credentials = TRY(aws_credentials_of_json(*found, "SessionToken"));
   if (session.credentials.session_token.empty() || !session.credentials.expires_at) {
-    return rejected("its credentials lack a session token, or an end");
+    return Error::no_credential("its credentials lack a session token, or an end");
   }
   const std::string arn = text_at(document, {response, result, "AssumedRoleUser", "Arn"});
   if (is_visible_ascii(arn)) session.arn = arn.substr(0, kMaxMessage);
@@ -149,7 +144,7 @@ Result<RoleSession> read_sts_reply(const HttpResponse& reply, const std::string&
   Result<json::Value> document = document_of(reply);
   if (!document) {
     if (reply.status != 200) return status_failure(reply, server);
-    return rejected(
+    return Error::no_credential(
         "what " + server + " answered is neither JSON nor XML of STS: " + document.error().message,
         "check the URL");
   }

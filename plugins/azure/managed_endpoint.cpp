@@ -14,23 +14,19 @@ namespace {
 constexpr std::string_view kImdsHost = "http://169.254.169.254";
 constexpr std::string_view kImdsPath = "/metadata/identity/oauth2/token";
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Error unsupported(std::string_view variable, std::string_view platform) {
-  return wrong(std::string(variable) + " is set: this is " + std::string(platform) +
-                   ", whose managed identities execcred-azure does not ask for",
-               "use --identity=workload; or, to ask the machine's metadata service, let the plugin "
-               "run without that variable");
+  return Error::configuration(
+      std::string(variable) + " is set: this is " + std::string(platform) +
+          ", whose managed identities execcred-azure does not ask for",
+      "use --identity=workload; or, to ask the machine's metadata service, let the plugin "
+      "run without that variable");
 }
 
 Status check_endpoint(std::string_view variable, const std::string& text) {
   TRY(check_local_url(text).context("reading the variable " + std::string(variable)));
   const Url url = TRY(parse_url(text));
   if (url.query.empty()) return {};
-  return wrong(std::string(variable) + " has a query");
+  return Error::configuration(std::string(variable) + " has a query");
 }
 
 // The order of the checks is that of azure-identity.
@@ -38,14 +34,15 @@ Result<ManagedEndpoint> app_service(const Environment& environment, std::string_
   const auto header = environment.get("IDENTITY_HEADER");
   if (!header) {
     if (environment.get("IMDS_ENDPOINT")) return unsupported("IMDS_ENDPOINT", "Azure Arc");
-    return wrong("IDENTITY_ENDPOINT is set, and IDENTITY_HEADER is not",
-                 "App Service sets both; the second is the password for the first");
+    return Error::configuration("IDENTITY_ENDPOINT is set, and IDENTITY_HEADER is not",
+                                "App Service sets both; the second is the password for the first");
   }
   if (environment.get("IDENTITY_SERVER_THUMBPRINT")) {
     return unsupported("IDENTITY_SERVER_THUMBPRINT", "Service Fabric");
   }
   // Not quoted: it is a password.
-  if (!is_visible_ascii(*header)) return wrong("IDENTITY_HEADER is no value of a header");
+  if (!is_visible_ascii(*header))
+    return Error::configuration("IDENTITY_HEADER is no value of a header");
   ManagedEndpoint found = {.kind = ManagedEndpoint::Kind::app_service,
                            .url = std::string(endpoint),
                            .header = SecretString(*header)};

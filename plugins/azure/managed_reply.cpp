@@ -20,11 +20,6 @@ namespace {
 constexpr std::size_t kMaxReply = 1024 * 1024;
 constexpr std::size_t kMaxTold = 300;  // of what a failing endpoint says
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 bool is_passing(int status, ManagedEndpoint::Kind kind) {
   if (status == 429 || status >= 500) return true;
   return kind == ManagedEndpoint::Kind::imds ? status == 404 || status == 410 : status == 408;
@@ -66,7 +61,7 @@ std::string told_by(const HttpResponse& reply) {
 
 // A number of seconds since 1970, which may be in a string, or a date (RFC 3339).
 Result<TimePoint> parse_expires_on(const json::Value& value) {
-  const auto no_time = [] { return rejected("the reply's 'expires_on' is no time"); };
+  const auto no_time = [] { return Error::no_credential("the reply's 'expires_on' is no time"); };
   const std::string* const text = value.string();
   const Result<json::Value> quoted = text != nullptr ? json::parse(*text) : Result(value);
   const json::Number* const number = quoted ? quoted->number() : nullptr;
@@ -85,8 +80,8 @@ Status bound_end(const json::Value& document, TimePoint now, TokenReply& reply) 
   if (value == nullptr || value->is_null()) return {};
   const TimePoint end = TRY(parse_expires_on(*value));
   if (end <= now) {
-    return rejected("the reply's token has ended already, by its 'expires_on'",
-                    "check this machine's clock");
+    return Error::no_credential("the reply's token has ended already, by its 'expires_on'",
+                                "check this machine's clock");
   }
   reply.expires_at = std::min({reply.expires_at.value_or(end), end, now + kLongestLifetime});
   return {};
@@ -99,10 +94,10 @@ Status check_identity(const json::Value& document, const ManagedReplyRules& rule
   const json::Value* const value = asked.name.empty() ? nullptr : document.find(asked.name);
   if (value == nullptr || value->string() == nullptr || value->string()->empty()) return {};
   if (ascii_lower(*value->string()) == ascii_lower(asked.value)) return {};
-  return rejected("the reply's token is for the " + asked.name + " '" +
-                      shown_text(*value->string(), rules.secrets, kMaxTold) + "', not for " +
-                      in_quotes(asked.value),
-                  "the endpoint gave another identity's token, which is not passed on");
+  return Error::no_credential("the reply's token is for the " + asked.name + " '" +
+                                  shown_text(*value->string(), rules.secrets, kMaxTold) +
+                                  "', not for " + in_quotes(asked.value),
+                              "the endpoint gave another identity's token, which is not passed on");
 }
 
 Result<TokenReply> read_reply(const json::Value& document, const HttpResponse& response,

@@ -22,11 +22,6 @@ constexpr ValueForm kTenantForm = {
     "|[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\\.[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?)+)$",
     253};
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 bool is_guid(std::string_view text) {
   constexpr std::string_view kShape = "00000000-0000-0000-0000-000000000000";
   if (text.size() != kShape.size()) return false;
@@ -39,7 +34,7 @@ bool is_guid(std::string_view text) {
 Result<std::optional<IdentityKind>> parse_identity(const std::string& text) {
   if (text == "workload") return std::optional(IdentityKind::workload);
   if (text == "managed") return std::optional(IdentityKind::managed);
-  return wrong(in_quotes(text) + " is neither workload nor managed");
+  return Error::configuration(in_quotes(text) + " is neither workload nor managed");
 }
 
 // The ID of a server becomes a scope, which is a list whose parts are separated by spaces, so it
@@ -48,21 +43,21 @@ Result<std::string> parse_server_id(const std::string& text) {
   constexpr std::string_view kScope = "/.default";
   constexpr std::string_view kMore = "_-.:/";
   if (text.ends_with(kScope)) {
-    return wrong(in_quotes(text) + " is a scope", "leave out its end, '/.default'");
+    return Error::configuration(in_quotes(text) + " is a scope", "leave out its end, '/.default'");
   }
   const bool fits = std::all_of(text.begin(), text.end(), [kMore](char c) {
     return is_alphanumeric(c) || kMore.find(c) != std::string_view::npos;
   });
   if (fits) return text;
-  return wrong(in_quotes(text) + " is no application ID, nor the URI of one");
+  return Error::configuration(in_quotes(text) + " is no application ID, nor the URI of one");
 }
 
 // The resource ID is percent-encoded when it is sent.
 Result<std::string> parse_resource_id(const std::string& text) {
   if (text.starts_with("/subscriptions/") && is_visible_ascii(text)) return text;
-  return wrong(in_quotes(text) + " is no resource ID of an identity",
-               "it is /subscriptions/.../resourceGroups/.../providers/"
-               "Microsoft.ManagedIdentity/userAssignedIdentities/NAME");
+  return Error::configuration(in_quotes(text) + " is no resource ID of an identity",
+                              "it is /subscriptions/.../resourceGroups/.../providers/"
+                              "Microsoft.ManagedIdentity/userAssignedIdentities/NAME");
 }
 
 // Without --identity, a federated token file decides.
@@ -120,29 +115,32 @@ void add_workload(OptionSet& set, Options& options) {
 
 Result<std::string> parse_guid(const std::string& text) {
   if (is_guid(text)) return text;
-  return wrong(in_quotes(text) + " is no GUID", "it is 00000000-0000-0000-0000-000000000000");
+  return Error::configuration(in_quotes(text) + " is no GUID",
+                              "it is 00000000-0000-0000-0000-000000000000");
 }
 
 Result<std::string> parse_tenant(const std::string& text) {
   const bool is_domain =
       text.find('.') != std::string::npos && is_dns1123_subdomain(ascii_lower(text));
   if (is_domain || is_guid(text)) return text;
-  return wrong(in_quotes(text) + " is no tenant", "it is the tenant's GUID, or a domain of it");
+  return Error::configuration(in_quotes(text) + " is no tenant",
+                              "it is the tenant's GUID, or a domain of it");
 }
 
 Result<std::string> parse_authority(const std::string& text) {
   const std::string whole = text.find("://") == std::string::npos ? "https://" + text : text;
   const Result<Url> url = parse_url(whole);
-  if (!url) return wrong(redacted_url(text) + " " + url.error().message);
-  if (url->scheme != "https") return wrong(redacted_url(text) + " is no https URL");
+  if (!url) return Error::configuration(redacted_url(text) + " " + url.error().message);
+  if (url->scheme != "https") return Error::configuration(redacted_url(text) + " is no https URL");
   if (url->path.empty() && url->query.empty()) {
     const std::string origin = origin_of(*url);
     constexpr std::string_view kPort = ":443";
     // The host without the default port, as other programs write it in requests and logs.
     return origin.ends_with(kPort) ? origin.substr(0, origin.size() - kPort.size()) : origin;
   }
-  return wrong(redacted_url(text) + " is more than a host",
-               "the tenant is --tenant-id's, and the rest of the path is the same in every cloud");
+  return Error::configuration(
+      redacted_url(text) + " is more than a host",
+      "the tenant is --tenant-id's, and the rest of the path is the same in every cloud");
 }
 
 void add_options(OptionSet& set, Options& options) {

@@ -17,16 +17,12 @@ constexpr std::string_view kServerName = "AZURE_KUBERNETES_SNI_NAME";
 constexpr std::string_view kCaFile = "AZURE_KUBERNETES_CA_FILE";
 constexpr std::string_view kCaData = "AZURE_KUBERNETES_CA_DATA";
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Status check_alone(const Environment& environment) {
   for (const std::string_view name : {kServerName, kCaFile, kCaData}) {
     if (!environment.get(name)) continue;
-    return wrong(std::string(kProxy) + " is not set, but " + std::string(name) + " is",
-                 "AKS's webhook sets them together; remove it, or name the proxy");
+    return Error::configuration(
+        std::string(kProxy) + " is not set, but " + std::string(name) + " is",
+        "AKS's webhook sets them together; remove it, or name the proxy");
   }
   return {};
 }
@@ -35,9 +31,9 @@ Status read_url(std::string_view text, TokenProxy& proxy) {
   const std::string subject = std::string(kProxy) + " " + redacted_url(text) + " ";
   const std::string hint = "it is https://HOST[:PORT][/PATH], without user info, query or fragment";
   const Result<Url> url = parse_url(text);
-  if (!url) return wrong(subject + url.error().message, hint);
-  if (url->scheme != "https") return wrong(subject + "is no https URL", hint);
-  if (!url->query.empty()) return wrong(subject + "has a query", hint);
+  if (!url) return Error::configuration(subject + url.error().message, hint);
+  if (url->scheme != "https") return Error::configuration(subject + "is no https URL", hint);
+  if (!url->query.empty()) return Error::configuration(subject + "has a query", hint);
   proxy.origin = origin_of(*url);
   proxy.url = proxy.origin + url->path;
   while (proxy.url.ends_with('/')) proxy.url.pop_back();
@@ -48,8 +44,9 @@ Result<std::string> read_certificates(const Environment& environment) {
   const auto file = environment.get(kCaFile);
   const auto data = environment.get(kCaData);
   if (file && data) {
-    return wrong(std::string(kCaFile) + " and " + std::string(kCaData) + " are both set",
-                 "one of them gives the CA certificates of the token proxy");
+    return Error::configuration(
+        std::string(kCaFile) + " and " + std::string(kCaData) + " are both set",
+        "one of them gives the CA certificates of the token proxy");
   }
   if (file) {
     return read_ca_file(std::string(*file))
@@ -59,8 +56,8 @@ Result<std::string> read_certificates(const Environment& environment) {
   if (!data) return std::string();
   const Result<std::vector<std::string>> certificates = parse_pem_certificates(*data);
   if (certificates) return std::string(*data);
-  return wrong(std::string(kCaData) + " " + certificates.error().message,
-               "it holds PEM certificates");
+  return Error::configuration(std::string(kCaData) + " " + certificates.error().message,
+                              "it holds PEM certificates");
 }
 
 }  // namespace
@@ -81,8 +78,9 @@ Result<std::optional<TokenProxy>> token_proxy_of(const Environment& environment)
   if (const auto name = environment.get(kServerName)) {
     const Result<Host> host = parse_host(*name);
     if (!host) {
-      return wrong(std::string(kServerName) + " " + in_quotes(*name) + " " + host.error().message,
-                   "it is the name that the token proxy's certificate has");
+      return Error::configuration(
+          std::string(kServerName) + " " + in_quotes(*name) + " " + host.error().message,
+          "it is the name that the token proxy's certificate has");
     }
     proxy.server_name = *name;
   }

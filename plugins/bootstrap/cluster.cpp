@@ -14,21 +14,17 @@
 namespace execcred::bootstrap {
 namespace {
 
-Error wrong(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 // PEM with at least one certificate: without one, the system's CAs would be used.
 Result<std::string> authority_of(const Cluster& cluster) {
   const std::string field = "spec.cluster.certificate-authority-data ";
   const std::string hint =
       "the bootstrap credential is sent to the cluster, whose CA must be known";
-  if (cluster.certificate_authority_data.empty()) return wrong(field + "is missing", hint);
+  if (cluster.certificate_authority_data.empty())
+    return Error::configuration(field + "is missing", hint);
   std::optional<std::string> pem = decode_base64(cluster.certificate_authority_data);
-  if (!pem) return wrong(field + "is no base64", hint);
+  if (!pem) return Error::configuration(field + "is no base64", hint);
   const auto certificates = parse_pem_certificates(*pem);
-  if (!certificates) return wrong(field + certificates.error().message, hint);
+  if (!certificates) return Error::configuration(field + certificates.error().message, hint);
   return *std::move(pem);
 }
 
@@ -38,15 +34,17 @@ Status check_can_be_asked(const CredentialRequest& request) {
   if (!request.info.cluster) return {};
   const Cluster& cluster = *request.info.cluster;
   if (cluster.insecure_skip_tls_verify) {
-    return wrong("spec.cluster.insecure-skip-tls-verify is set",
-                 "the bootstrap credential is sent to the cluster, whose certificate must be "
-                 "verified");
+    return Error::configuration(
+        "spec.cluster.insecure-skip-tls-verify is set",
+        "the bootstrap credential is sent to the cluster, whose certificate must be "
+        "verified");
   }
   TRY(authority_of(cluster));
   const Result<Url> url = parse_url(cluster.server);
   if (!url || url->query.empty()) return {};
-  return wrong("spec.cluster.server " + redacted_url(cluster.server) + " has a query",
-               "it must be https://HOST[:PORT][/PATH]");
+  return Error::configuration(
+      "spec.cluster.server " + redacted_url(cluster.server) + " has a query",
+      "it must be https://HOST[:PORT][/PATH]");
 }
 
 Result<HubClient> open_cluster(const CredentialRequest& request, const Credential& bootstrap,

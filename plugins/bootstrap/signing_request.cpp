@@ -32,15 +32,6 @@ constexpr int kMostMade = 3;                       // in one run, where each van
 constexpr int kMostNames = 5;                      // that are another's
 constexpr Duration kLastLook = milliseconds(100);  // before a call's end
 
-Error rejected(std::string message) {
-  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
-}
-
-Error unavailable(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::unavailable, .message = std::move(message), .hint = std::move(hint)};
-}
-
 HubResource resource_of(const std::string& name) {
   return {.group = std::string(kGroup),
           .version = "v1",
@@ -216,8 +207,8 @@ std::optional<PendingRequest> CertificateSigning::kept(const CallContext& call) 
 
 Result<PendingRequest> CertificateSigning::make(HubClient& cluster, const CallContext& call) {
   if (store_.lock_until(call.deadline) == CacheLock::Attempt::busy) {
-    Error error =
-        unavailable("another process has been making the certificate signing request", "try again");
+    Error error = Error::unavailable(
+        "another process has been making the certificate signing request", "try again");
     error.is_local = true;
     return error;
   }
@@ -247,7 +238,7 @@ Result<PendingRequest> CertificateSigning::make_locked(HubClient& cluster,
     }
     is_new = false;
     if (made_ == kMostMade) {
-      return unavailable(
+      return Error::unavailable(
           shown_subject(pending->name) + " was deleted each time that it was created",
           "check which programs delete certificate signing requests on the cluster");
     }
@@ -267,8 +258,9 @@ Result<PendingRequest> CertificateSigning::make_locked(HubClient& cluster,
     }
     return created.error();
   }
-  return unavailable("each name for a certificate signing request was already in use",
-                     "check which programs create certificate signing requests on the cluster");
+  return Error::unavailable(
+      "each name for a certificate signing request was already in use",
+      "check which programs create certificate signing requests on the cluster");
 }
 
 Result<CertificateSigning::Found> CertificateSigning::find(HubClient& cluster,
@@ -291,8 +283,8 @@ Result<std::optional<Issued>> CertificateSigning::outcome(const json::Value& obj
   if (status == nullptr || status->object() == nullptr) return std::optional<Issued>();
   const auto refused = [&](const json::Value& condition, std::string_view how) {
     store_.close(pending.name);
-    Error error = rejected(shown_subject(pending.name) + std::string(how) +
-                           reasons_of(condition, cluster.hub()));
+    Error error = Error::no_credential(shown_subject(pending.name) + std::string(how) +
+                                       reasons_of(condition, cluster.hub()));
     error.cause = cause::kSourceRefused;
     return error;
   };
@@ -318,7 +310,7 @@ Result<Issued> CertificateSigning::read_certificate(const json::Value& status,
                                                     const HubClient& cluster, TimePoint now) const {
   const std::optional<std::string> chain =
       decode_base64(json::text_or_empty(status.find("certificate")));
-  if (!chain) return rejected("status.certificate is no base64");
+  if (!chain) return Error::no_credential("status.certificate is no base64");
   ClientCertificate pair =
       TRY(check_issued_certificate(*chain, pending.private_key, subject(), now));
   Issued fresh{.identity = options_.user, .target = cluster.hub().server};
@@ -331,14 +323,14 @@ Result<Issued> CertificateSigning::read_certificate(const json::Value& status,
 Error CertificateSigning::waiting(const std::string& name) {
   is_waiting_ = true;
   const bool is_approved = seen_ && seen_->name == name && seen_->is_approved;
-  Error error =
-      unavailable(shown_subject(name) +
-                      (is_approved ? " is approved, and its signer has issued no certificate yet"
-                                   : " is pending: nobody has approved it yet"),
-                  (is_approved ? "see whether the signer " + in_quotes(options_.signer) + " works"
-                               : "kubectl certificate approve " + name) +
-                      (store_.is_lasting() ? "; the next run goes on with it"
-                                           : "; without a cache, the next run makes another one"));
+  Error error = Error::unavailable(
+      shown_subject(name) + (is_approved
+                                 ? " is approved, and its signer has issued no certificate yet"
+                                 : " is pending: nobody has approved it yet"),
+      (is_approved ? "see whether the signer " + in_quotes(options_.signer) + " works"
+                   : "kubectl certificate approve " + name) +
+          (store_.is_lasting() ? "; the next run goes on with it"
+                               : "; without a cache, the next run makes another one"));
   // This is not a failure of the cluster: the next run must read again at once.
   error.is_local = true;
   return error;

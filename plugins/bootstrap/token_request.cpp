@@ -14,20 +14,18 @@
 namespace execcred::bootstrap {
 namespace {
 
-Error rejected(std::string message) {
-  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
-}
-
 Status check_token(const ServiceAccountToken& token, const std::string& subject, TimePoint now) {
   if (token.claims.subject != subject) {
-    return rejected("the cluster's token is of " +
-                    (token.claims.subject.empty() ? "nobody" : in_quotes(token.claims.subject)) +
-                    ", not of " + in_quotes(subject));
+    return Error::no_credential(
+        "the cluster's token is of " +
+        (token.claims.subject.empty() ? "nobody" : in_quotes(token.claims.subject)) + ", not of " +
+        in_quotes(subject));
   }
   TRY(check_lifetime(token.claims, now));
   if (!token.expires_at || *token.expires_at > now) return {};
-  return rejected("the cluster's token has ended, at " +
-                  format_rfc3339(std::chrono::floor<std::chrono::seconds>(*token.expires_at)));
+  return Error::no_credential(
+      "the cluster's token has ended, at " +
+      format_rfc3339(std::chrono::floor<std::chrono::seconds>(*token.expires_at)));
 }
 
 }  // namespace

@@ -23,10 +23,6 @@ namespace {
 constexpr std::size_t kMaxMessage = 400;
 constexpr std::size_t kMaxStatus = 60;
 
-Error rejected(std::string message) {
-  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
-}
-
 json::Value strings(const std::vector<std::string>& texts) {
   json::Array array;
   for (const std::string& text : texts) array.emplace_back(text);
@@ -74,12 +70,13 @@ Result<AccessToken> read_reply(const json::Value& document, TimePoint now) {
   std::string text = json::text_or_empty(document, "accessToken");
   const SecretString secret{std::string_view(text)};
   wipe(text);
-  if (secret.empty()) return rejected("the reply has no string 'accessToken'");
+  if (secret.empty()) return Error::no_credential("the reply has no string 'accessToken'");
   AccessToken token;
   token.token = TRY(bearer_token(secret));
   const Result<TimePoint> end = parse_rfc3339(json::text_or_empty(document, "expireTime"));
-  if (!end) return rejected("the reply has no time 'expireTime'");
-  if (*end <= now) return rejected("the reply's token has ended already, by its 'expireTime'");
+  if (!end) return Error::no_credential("the reply has no time 'expireTime'");
+  if (*end <= now)
+    return Error::no_credential("the reply's token has ended already, by its 'expireTime'");
   token.expires_at = std::min(*end, now + kLongestLifetime);
   const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token.token));
   if (!claims) return token;

@@ -19,11 +19,6 @@ constexpr ValueForm kProviderForm = {
     "^projects/[0-9]{1,63}/locations/global/workloadIdentityPools/[A-Za-z0-9-]{1,63}/providers/"
     "[A-Za-z0-9-]{1,63}$"};
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 bool is_made_of(std::string_view text, std::string_view more) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [more](char c) {
     return is_alphanumeric(c) || more.find(c) != std::string_view::npos;
@@ -35,8 +30,9 @@ Result<AccountChain> parse_accounts(const std::string& text) {
   for (const std::string_view part : split(text, ',')) {
     const std::string_view account = trim(part);
     if (!is_service_account(account)) {
-      return wrong(in_quotes(account) + " is no service account",
-                   "it is NAME@PROJECT.iam.gserviceaccount.com, or the account's number");
+      return Error::configuration(
+          in_quotes(account) + " is no service account",
+          "it is NAME@PROJECT.iam.gserviceaccount.com, or the account's number");
     }
     chain.accounts.emplace_back(account);
   }
@@ -47,7 +43,7 @@ Result<AccountChain> parse_accounts(const std::string& text) {
 // metadata server.
 Result<std::string> parse_scope(const std::string& text) {
   if (is_visible_ascii(text) && text.find_first_of(",\"\\") == std::string::npos) return text;
-  return wrong(in_quotes(text) + " is no scope", "give --scope once for each");
+  return Error::configuration(in_quotes(text) + " is no scope", "give --scope once for each");
 }
 
 Result<std::string> parse_provider(const std::string& text) {
@@ -89,9 +85,10 @@ Status check_provider_name(std::string_view text) {
     }
   }
   if (fits) return {};
-  return wrong(in_quotes(text) + " is no workload identity provider",
-               "it is projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/"
-               "PROVIDER");
+  return Error::configuration(
+      in_quotes(text) + " is no workload identity provider",
+      "it is projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/"
+      "PROVIDER");
 }
 
 std::string audience_of_provider(std::string_view provider, std::string_view universe_domain) {

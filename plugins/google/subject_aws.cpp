@@ -20,11 +20,6 @@ namespace {
 constexpr std::string_view kTarget = "x-goog-cloud-target-resource";
 constexpr std::array<std::string_view, 2> kRegionVariables = {"AWS_REGION", "AWS_DEFAULT_REGION"};
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 // The token URL is derived from the other URLs if it is missing, because version 1 of the service
 // is not supported.
 Result<AwsMetadataUrls> metadata_urls(const AwsSource& source) {
@@ -47,10 +42,11 @@ Result<std::string> region_of(const AwsSource& source, AwsMetadata& metadata,
     const std::optional<std::string_view> region = environment.get(variable);
     if (!region) continue;
     if (is_aws_region(*region)) return std::string(*region);
-    return wrong(std::string(variable) + " is " + in_quotes(*region) + ", which is no AWS region");
+    return Error::configuration(std::string(variable) + " is " + in_quotes(*region) +
+                                ", which is no AWS region");
   }
   if (!source.region_url.empty()) return metadata.region();
-  return wrong("no AWS region is known", "set AWS_REGION");
+  return Error::configuration("no AWS region is known", "set AWS_REGION");
 }
 
 Result<AwsCredentials> credentials_of(const AwsSource& source, AwsMetadata& metadata,
@@ -58,8 +54,9 @@ Result<AwsCredentials> credentials_of(const AwsSource& source, AwsMetadata& meta
   std::optional<AwsCredentials> set = TRY(aws_credentials_of_environment(environment));
   if (set) return *std::move(set);
   if (!source.credentials_url.empty()) return metadata.credentials();
-  return wrong("there are no AWS credentials",
-               "set AWS_ACCESS_KEY_ID, or credential_source.url in the credentials file");
+  return Error::configuration(
+      "there are no AWS credentials",
+      "set AWS_ACCESS_KEY_ID, or credential_source.url in the credentials file");
 }
 
 json::Value header(std::string_view name, std::string_view value) {

@@ -10,11 +10,6 @@
 namespace execcred::oidc_federation {
 namespace {
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 constexpr std::string_view kSubjectHint =
     "one of --subject-token-file, --subject-token-env, --subject-token-url, "
     "--subject-token-command and --subject gives it";
@@ -31,16 +26,19 @@ Status check_subject_count(const Options& options, const Settings& settings) {
         std::any_of(kSubjectSources.begin(), kSubjectSources.end(),
                     [&](std::string_view option) { return settings.is_flag(option); });
     if (!is_given) return {};
-    return wrong(flow + " has no use for a subject token",
-                 "it is used only with --client-auth=federated, to authenticate the client");
+    return Error::configuration(
+        flow + " has no use for a subject token",
+        "it is used only with --client-auth=federated, to authenticate the client");
   }
   const int count = (subject.file.empty() ? 0 : 1) + (subject.variable.empty() ? 0 : 1) +
                     (subject.url.empty() ? 0 : 1) + (subject.command.program.empty() ? 0 : 1) +
                     (subject.named == SubjectSource::none ? 0 : 1);
-  if (count > 1) return wrong("a subject token is given more than once", std::string(kSubjectHint));
+  if (count > 1)
+    return Error::configuration("a subject token is given more than once",
+                                std::string(kSubjectHint));
   if (count == 1) return {};
   const std::string who = options.is_federated() ? "--client-auth=federated" : flow;
-  return wrong(who + " needs a subject token", std::string(kSubjectHint));
+  return Error::configuration(who + " needs a subject token", std::string(kSubjectHint));
 }
 
 bool is_fetched(SubjectSource source) {
@@ -53,16 +51,17 @@ Status check_subject_details(const Options& options, const Settings& settings) {
   const SubjectSource source = options.subject_source();
   if (source != SubjectSource::url && source != SubjectSource::github_actions &&
       settings.is_flag("subject-ca-file")) {
-    return wrong("--subject-ca-file needs --subject-token-url or --subject=github-actions");
+    return Error::configuration(
+        "--subject-ca-file needs --subject-token-url or --subject=github-actions");
   }
   if (!is_fetched(source) && settings.is_flag("subject-audience")) {
-    return wrong("--subject-audience needs --subject",
-                 "a subject token of another source has its audience already");
+    return Error::configuration("--subject-audience needs --subject",
+                                "a subject token of another source has its audience already");
   }
   const bool has_audience = !subject.audience.empty() || !options.server.issuer_url.empty();
   if (is_fetched(source) && !has_audience) {
-    return wrong("--subject needs --subject-audience",
-                 "the token is made for it; with --issuer-url, that is the default");
+    return Error::configuration("--subject needs --subject-audience",
+                                "the token is made for it; with --issuer-url, that is the default");
   }
   return {};
 }
@@ -70,21 +69,23 @@ Status check_subject_details(const Options& options, const Settings& settings) {
 Status check_refresh_token(const Options& options) {
   if (options.flow != Flow::refresh_token) return {};
   if (options.is_federated()) {
-    return wrong("--client-auth=federated has no use with --flow=refresh-token",
-                 "there the subject is the refresh token, which does not authenticate the client");
+    return Error::configuration(
+        "--client-auth=federated has no use with --flow=refresh-token",
+        "there the subject is the refresh token, which does not authenticate the client");
   }
   if (is_fetched(options.subject.source())) {
-    return wrong("--subject fetches no refresh token",
-                 "--subject-token-file or --subject-token-env gives it");
+    return Error::configuration("--subject fetches no refresh token",
+                                "--subject-token-file or --subject-token-env gives it");
   }
   if (!options.cache.no_cache) return {};
-  return wrong("--flow=refresh-token needs the cache",
-               "a server may replace the refresh token, and the new one is kept there");
+  return Error::configuration(
+      "--flow=refresh-token needs the cache",
+      "a server may replace the refresh token, and the new one is kept there");
 }
 
 Error lacks(ClientAuthMethod method, std::string_view option, const std::string& hint = {}) {
-  return wrong("--client-auth=" + std::string(name_of(method)) + " needs " + std::string(option),
-               hint);
+  return Error::configuration(
+      "--client-auth=" + std::string(name_of(method)) + " needs " + std::string(option), hint);
 }
 
 Status check_client_method(const ClientOptions& client) {
@@ -105,7 +106,7 @@ Status check_client_method(const ClientOptions& client) {
 Status check_client(const Options& options) {
   const ClientOptions& client = options.client;
   if (client.certificate.empty() != client.certificate_key.empty()) {
-    return wrong("--client-certificate and --client-key go together");
+    return Error::configuration("--client-certificate and --client-key go together");
   }
   TRY(check_client_method(client));
   if (client.allow_ids.empty()) TRY(check_client_id(options));
@@ -114,14 +115,15 @@ Status check_client(const Options& options) {
 
 Status check_concierge(const ConciergeOptions& concierge) {
   if (concierge.authenticator_type.empty()) {
-    return wrong("--flow=pinniped needs --concierge-authenticator-type=jwt|webhook");
+    return Error::configuration("--flow=pinniped needs --concierge-authenticator-type=jwt|webhook");
   }
   if (concierge.authenticator_name.empty()) {
-    return wrong("--flow=pinniped needs --concierge-authenticator-name=NAME");
+    return Error::configuration("--flow=pinniped needs --concierge-authenticator-name=NAME");
   }
   if (!is_dns1123_subdomain(concierge.authenticator_name)) {
-    return wrong("--concierge-authenticator-name " + in_quotes(concierge.authenticator_name) +
-                 " is no name of an object");
+    return Error::configuration("--concierge-authenticator-name " +
+                                in_quotes(concierge.authenticator_name) +
+                                " is no name of an object");
   }
   return {};
 }
@@ -140,7 +142,9 @@ Status check_client_id(const Options& options) {
   const bool is_tls_client = !client.auth && !client.certificate.empty();
   const bool proves =
       !client.secret_file.empty() || !client.private_key_file.empty() || is_tls_client;
-  return proves ? Status(wrong("a client that authenticates needs --client-id", hint)) : Status();
+  return proves
+             ? Status(Error::configuration("a client that authenticates needs --client-id", hint))
+             : Status();
 }
 
 Status check_options(const Options& options, const Settings& settings) {
@@ -152,7 +156,7 @@ Status check_options(const Options& options, const Settings& settings) {
   if (options.flow == Flow::pinniped) return check_concierge(options.concierge);
   if (!options.has_server()) return {};
   if (options.server.issuer_url.empty() && options.server.token_url.empty()) {
-    return wrong(
+    return Error::configuration(
         "--flow=" + settings.get("flow").texts.front() + " needs --issuer-url or --token-url",
         "the issuer's discovery document names the token endpoint");
   }

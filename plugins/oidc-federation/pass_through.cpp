@@ -11,11 +11,6 @@
 namespace execcred::oidc_federation {
 namespace {
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 std::string quoted(const std::vector<std::string>& texts) {
   std::vector<std::string> parts;
   parts.reserve(texts.size());
@@ -27,12 +22,13 @@ Status check_audience(const std::optional<UnverifiedClaims>& claims, std::string
                       const std::vector<std::string>& wanted) {
   if (wanted.empty()) return {};
   if (!claims) {
-    return rejected(std::string(option) + " cannot be checked: the token is no JWT",
-                    "leave " + std::string(option) + " out for opaque tokens");
+    return Error::no_credential(std::string(option) + " cannot be checked: the token is no JWT",
+                                "leave " + std::string(option) + " out for opaque tokens");
   }
   if (has_any_audience(*claims, wanted)) return {};
-  return rejected("the token is for " + quoted(claims->audiences) + ", not for " + quoted(wanted),
-                  std::string(option) + " demands it");
+  return Error::no_credential(
+      "the token is for " + quoted(claims->audiences) + ", not for " + quoted(wanted),
+      std::string(option) + " demands it");
 }
 
 }  // namespace
@@ -41,7 +37,7 @@ Result<Credential> pass_through(SecretString token, const std::vector<std::strin
                                 const std::vector<std::string>& expected, TimePoint now) {
   const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
   if (!claims) {
-    return rejected(
+    return Error::no_credential(
         "the subject token is no JWT",
         "a cluster's structured authentication takes JWTs alone; for another token there "
         "is execcred-token-file");

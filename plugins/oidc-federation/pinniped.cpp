@@ -31,11 +31,6 @@ struct Concierge {
   HttpSettings http = {};
 };
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Result<Concierge> find_concierge(const ConciergeOptions& options, const CredentialRequest& request,
                                  const Environment& environment) {
   TRY(check_concierge_destination(options, request));
@@ -53,7 +48,7 @@ Result<Concierge> find_concierge(const ConciergeOptions& options, const Credenti
     if (!cluster.proxy_url.empty()) concierge.http.proxy = {.url = cluster.proxy_url};
     if (!cluster.certificate_authority_data.empty()) {
       std::optional<std::string> ca = decode_base64(cluster.certificate_authority_data);
-      if (!ca) return rejected("the cluster's certificate-authority-data is no base64");
+      if (!ca) return Error::no_credential("the cluster's certificate-authority-data is no base64");
       concierge.http.tls.ca_certificates = *std::move(ca);
     }
   }
@@ -115,7 +110,7 @@ Result<Credential> take_credential(const json::Value& found, TimePoint now) {
   if (!text.empty()) {
     const TimePoint end =
         TRY(parse_rfc3339(text).context("reading the credential's expirationTimestamp"));
-    if (end <= now) return rejected("the Concierge's credential has ended at " + text);
+    if (end <= now) return Error::no_credential("the Concierge's credential has ended at " + text);
     credential.expires_at = std::min(end, credential.expires_at.value_or(end));
   }
   if (credential.expires_at) {
@@ -143,9 +138,10 @@ Result<Credential> read_reply(const HttpResponse& reply, const std::string& serv
       status == nullptr ? std::string() : json::text_or_empty(*status, "message");
   Result<Credential> credential =
       found == nullptr || found->object() == nullptr || !message.empty()
-          ? rejected("the Concierge gives no credential" +
-                         (message.empty() ? "" : ": " + shown_text(message, secrets, kMaxShown)),
-                     "does its authenticator accept the subject token?")
+          ? Error::no_credential(
+                "the Concierge gives no credential" +
+                    (message.empty() ? "" : ": " + shown_text(message, secrets, kMaxShown)),
+                "does its authenticator accept the subject token?")
           : take_credential(*found, now);
   json::wipe(document);
   if (credential) return credential;

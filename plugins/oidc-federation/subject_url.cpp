@@ -17,11 +17,6 @@ namespace {
 
 constexpr std::string_view kRequestToken = "ACTIONS_ID_TOKEN_REQUEST_TOKEN";
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 // `field` is empty if the whole body is the token.
 Result<SecretString> fetch_token(HttpRequest request, const std::string& field, TlsSettings tls,
                                  CallContext& call) {
@@ -41,8 +36,9 @@ Result<TlsSettings> tls_of(const SubjectOptions& subject) {
 
 Result<std::string_view> needed_variable(const Environment& environment, std::string_view name) {
   if (const auto value = environment.get(name)) return *value;
-  return wrong("the variable " + std::string(name) + " is not set",
-               "it is there in a job of GitHub Actions with the permission id-token: write");
+  return Error::configuration(
+      "the variable " + std::string(name) + " is not set",
+      "it is there in a job of GitHub Actions with the permission id-token: write");
 }
 
 Result<std::string> github_url(const Options& options, const Environment& environment) {

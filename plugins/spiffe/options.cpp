@@ -11,11 +11,6 @@
 namespace execcred::spiffe {
 namespace {
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 constexpr std::array<std::string_view, 2> kTypeNames = {"jwt", "x509"};
 // A missing --type is an error of its own.
 constexpr std::array<std::string_view, 2> kJwt = {"jwt", ""};
@@ -24,13 +19,13 @@ constexpr std::array<std::string_view, 2> kX509 = {"x509", ""};
 Result<SvidType> parse_type(const std::string& text) {
   if (text == "jwt") return SvidType::jwt;
   if (text == "x509") return SvidType::x509;
-  return wrong(in_quotes(text) + " is neither jwt nor x509");
+  return Error::configuration(in_quotes(text) + " is neither jwt nor x509");
 }
 
 // For an empty audience, an agent answers Unavailable, as if a retry would help.
 Result<std::string> parse_audience(const std::string& text) {
   if (!trim(text).empty()) return text;
-  return wrong("an audience is empty");
+  return Error::configuration("an audience is empty");
 }
 
 }  // namespace

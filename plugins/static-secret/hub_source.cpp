@@ -15,13 +15,8 @@ namespace {
 constexpr std::size_t kPageOfMatches = 2;
 constexpr std::size_t kPageOfCandidates = 20;
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Error missing(std::string message, std::string hint) {
-  Error error = rejected(std::move(message), std::move(hint));
+  Error error = Error::no_credential(std::move(message), std::move(hint));
   error.cause = cause::kSourceMissing;
   return error;
 }
@@ -39,19 +34,19 @@ std::string called(const StoredSecret& secret) { return "Secret " + in_quotes(se
 Status check_identity(const StoredSecret& secret, const Plan& plan, const std::string& name) {
   const bool is_named = name.empty() || secret.name == name;
   if (is_named && secret.name_space == plan.name_space) return {};
-  return rejected("the hub answered with another object, " + called(secret));
+  return Error::no_credential("the hub answered with another object, " + called(secret));
 }
 
 Status check_labels(const StoredSecret& secret, const Plan& plan, const Options& options) {
   if (!plan.selector.matches(secret.labels)) {
-    return rejected(
+    return Error::no_credential(
         called(secret) + " does not have the labels " + in_quotes(plan.selector.text()),
         "only a Secret with these labels is read; add them if the Secret is meant for this plugin");
   }
   for (const RequiredLabel& label : options.require_labels) {
     const auto found = secret.labels.find(label.key);
     if (found == secret.labels.end() || found->second != label.value) {
-      return rejected(
+      return Error::no_credential(
           called(secret) + " does not have the label " + in_quotes(label.key + "=" + label.value),
           "--require-label demands it");
     }
@@ -61,8 +56,8 @@ Status check_labels(const StoredSecret& secret, const Plan& plan, const Options&
 
 Status check_type(const StoredSecret& secret, const Plan& plan) {
   if (plan.type.empty() || secret.type == plan.type) return {};
-  return rejected(called(secret) + " is of type " + in_quotes(secret.type) + ", not " +
-                  in_quotes(plan.type));
+  return Error::no_credential(called(secret) + " is of type " + in_quotes(secret.type) + ", not " +
+                              in_quotes(plan.type));
 }
 
 Result<std::optional<StoredSecret>> get_secret(HubClient& hub, const Plan& plan) {
@@ -96,18 +91,19 @@ Result<StoredSecret> only_one(HubClient& hub, const Plan& plan, std::size_t page
   std::optional<Error> problem;  // of a Secret that cannot be read
   const auto receive = [&](ListItem item) -> Result<bool> {
     if (item.problem) {
-      problem = rejected("Secret " + in_quotes(full_name_of(item.object)) +
-                             " cannot be read: " + item.problem->message,
-                         item.problem->hint);
+      problem = Error::no_credential("Secret " + in_quotes(full_name_of(item.object)) +
+                                         " cannot be read: " + item.problem->message,
+                                     item.problem->hint);
       return true;
     }
     StoredSecret secret = TRY(take_secret(std::move(item.object), true));
     TRY(check_identity(secret, plan, ""));
     if (!plan.selector.matches(secret.labels) || !is_meant(secret)) return true;
     if (found) {
-      return rejected(called(*found) + " and " + called(secret) + " both are " + what,
-                      "exactly one may match; remove one, or use --selector with labels that only "
-                      "one of them has");
+      return Error::no_credential(
+          called(*found) + " and " + called(secret) + " both are " + what,
+          "exactly one may match; remove one, or use --selector with labels that only "
+          "one of them has");
     }
     found = std::move(secret);
     return true;

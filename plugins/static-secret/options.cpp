@@ -11,33 +11,29 @@
 namespace execcred::static_secret {
 namespace {
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Result<RequiredLabel> parse_required_label(const std::string& text) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos) return wrong(in_quotes(text) + " is not KEY=VALUE");
+  if (equals == std::string::npos)
+    return Error::configuration(in_quotes(text) + " is not KEY=VALUE");
   RequiredLabel label{.key = text.substr(0, equals), .value = text.substr(equals + 1)};
   if (is_label_key(label.key) && is_label_value(label.value)) return label;
-  return wrong(in_quotes(text) + " is no label");
+  return Error::configuration(in_quotes(text) + " is no label");
 }
 
 Result<std::string> parse_allowed_namespace(const std::string& text) {
   if (text == "any" || is_dns1123_label(text)) return text;
-  return wrong(in_quotes(text) + " is neither a namespace nor any");
+  return Error::configuration(in_quotes(text) + " is neither a namespace nor any");
 }
 
 Result<std::string> parse_allowed_field(const std::string& text) {
   if (text == "clientKey" || text == "clientCertificate" || text == "tokenFile") return text;
-  return wrong(in_quotes(text) + " is no field that can be allowed",
-               "the fields are clientKey, clientCertificate, tokenFile");
+  return Error::configuration(in_quotes(text) + " is no field that can be allowed",
+                              "the fields are clientKey, clientCertificate, tokenFile");
 }
 
 Result<std::string> parse_annotation(const std::string& text) {
   if (is_label_key(text)) return text;
-  return wrong(in_quotes(text) + " is no annotation's key");
+  return Error::configuration(in_quotes(text) + " is no annotation's key");
 }
 
 bool is_broad(std::string_view pattern) {
@@ -152,13 +148,13 @@ void add_rules(OptionSet& set, Options& options) {
 Status check_bundle(const Options& options, const Settings& settings) {
   if (options.credential_bundle_file.empty()) return {};
   if (options.convention.lookup == Lookup::in_files) {
-    return wrong("--credential-bundle-file is not read by --convention=" +
-                     std::string(options.convention.name),
-                 "leave the convention out");
+    return Error::configuration("--credential-bundle-file is not read by --convention=" +
+                                    std::string(options.convention.name),
+                                "leave the convention out");
   }
   if (settings.is_flag("kubeconfig")) {
-    return wrong("--kubeconfig has no use with --credential-bundle-file",
-                 "the file holds the whole credential; leave one of them out");
+    return Error::configuration("--kubeconfig has no use with --credential-bundle-file",
+                                "the file holds the whole credential; leave one of them out");
   }
   return {};
 }
@@ -186,21 +182,22 @@ void add_options(OptionSet& set, Options& options) {
 Status check_options(const Options& options, const Settings& settings) {
   const bool has_pair = !options.client_certificate.empty();
   if (has_pair == options.client_key.empty()) {
-    return wrong("--client-certificate and --client-key go together");
+    return Error::configuration("--client-certificate and --client-key go together");
   }
   const int places = (options.secret_dir.empty() ? 0 : 1) +
                      (options.kubeconfig_file.empty() ? 0 : 1) + (has_pair ? 1 : 0) +
                      (options.credential_bundle_file.empty() ? 0 : 1);
   if (places > 1) {
-    return wrong(
+    return Error::configuration(
         "--secret-dir, --kubeconfig-file, --client-certificate and --credential-bundle-file "
         "exclude each other",
         "one of them says where the credential is");
   }
   TRY(check_bundle(options, settings));
   if (!options.kubeconfig_file.empty() && options.convention.lookup == Lookup::in_files) {
-    return wrong("--kubeconfig-file is no place of certificate files",
-                 "leave --convention=" + std::string(options.convention.name) + " out");
+    return Error::configuration(
+        "--kubeconfig-file is no place of certificate files",
+        "leave --convention=" + std::string(options.convention.name) + " out");
   }
   if (!options.is_from_hub() && has_checks(options)) {
     const bool is_conventions =
@@ -208,20 +205,22 @@ Status check_options(const Options& options, const Settings& settings) {
     const std::string problem =
         "labels, type and annotations can only be checked on a Secret of the hub's API";
     if (is_conventions) {
-      return wrong(
+      return Error::configuration(
           problem + ", and --convention=" + std::string(options.convention.name) + " demands some",
           "for files use --convention=generic with --key and --format");
     }
-    return wrong(problem, "leave --selector, --require-label and --server-annotation out");
+    return Error::configuration(problem,
+                                "leave --selector, --require-label and --server-annotation out");
   }
   const bool is_cp_creds = options.convention.name == "cp-creds";
   if (!options.managed_service_account.empty() && !is_cp_creds) {
-    return wrong("--managed-serviceaccount is an option of --convention=cp-creds",
-                 "--convention=managed-serviceaccount takes --secret-name");
+    return Error::configuration("--managed-serviceaccount is an option of --convention=cp-creds",
+                                "--convention=managed-serviceaccount takes --secret-name");
   }
   if (is_cp_creds && options.managed_service_account.empty() && options.secret_name.empty()) {
-    return wrong("--convention=cp-creds needs --managed-serviceaccount=NAME",
-                 "the Secret is {clusterName}-NAME; --secret-name=NAME gives another one");
+    return Error::configuration(
+        "--convention=cp-creds needs --managed-serviceaccount=NAME",
+        "the Secret is {clusterName}-NAME; --secret-name=NAME gives another one");
   }
   return {};
 }

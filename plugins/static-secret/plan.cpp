@@ -11,11 +11,6 @@
 namespace execcred::static_secret {
 namespace {
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 std::string or_default(const std::string& given, std::string_view fallback) {
   return given.empty() ? std::string(fallback) : given;
 }
@@ -23,9 +18,10 @@ std::string or_default(const std::string& given, std::string_view fallback) {
 // Fails (configuration) if the name contains a template that Argo CD or Helm should have replaced.
 Status check_expanded(const std::string& what, std::string_view text) {
   if (text.find("{{") == std::string_view::npos) return {};
-  return wrong(what + " " + in_quotes(text) + " has a template that nobody expanded",
-               "the writer of the ClusterProfile left '{{' in it; execcred replaces {clusterName} "
-               "and {server.host}");
+  return Error::configuration(
+      what + " " + in_quotes(text) + " has a template that nobody expanded",
+      "the writer of the ClusterProfile left '{{' in it; execcred replaces {clusterName} "
+      "and {server.host}");
 }
 
 // The note that the ClusterProfile's field for the option is ""; empty if it is not.
@@ -41,19 +37,20 @@ std::string empty_field(const CredentialRequest& request, std::string_view optio
 Error unnamed(const CredentialRequest& request, std::string problem, std::string_view field,
               const std::string& option) {
   problem += empty_field(request, option);
-  if (field.empty()) return wrong(problem, "pass " + option);
+  if (field.empty()) return Error::configuration(problem, "pass " + option);
   if (!request.info.cluster) {
-    Error error = wrong(problem,
-                        "set provideClusterInfo: true where the client runs this plugin, so that "
-                        "the ClusterProfile can name it; or pass " +
-                            option);
+    Error error = Error::configuration(
+        problem,
+        "set provideClusterInfo: true where the client runs this plugin, so that "
+        "the ClusterProfile can name it; or pass " +
+            option);
     error.cause = cause::kClusterInfoMissing;
     return error;
   }
-  return wrong(problem,
-               "name it in the ClusterProfile's extension "
-               "client.authentication.k8s.io/exec as '" +
-                   std::string(field) + "', or pass " + option);
+  return Error::configuration(problem,
+                              "name it in the ClusterProfile's extension "
+                              "client.authentication.k8s.io/exec as '" +
+                                  std::string(field) + "', or pass " + option);
 }
 
 Result<std::string> expand_name(const CredentialRequest& request, std::string_view option,
@@ -66,8 +63,9 @@ bool is_templated(std::string_view text) { return text.find('{') != std::string_
 
 Status check_is_namespace(const std::string& what, const std::string& name) {
   if (is_dns1123_label(name)) return {};
-  return wrong(what + " " + in_quotes(name) + " is no namespace's name (RFC 1123 label)",
-               "at most 63 of a-z, 0-9 and '-' make one");
+  return Error::configuration(
+      what + " " + in_quotes(name) + " is no namespace's name (RFC 1123 label)",
+      "at most 63 of a-z, 0-9 and '-' make one");
 }
 
 Status check_namespace(const Options& options, const std::string& name, const std::string& own,
@@ -124,8 +122,9 @@ Result<std::string> plan_secret_name(const Options& options, const CredentialReq
   const std::string what = is_of_account
                                ? request.as_typed("--managed-serviceaccount") + ": the name"
                                : request.as_typed("--secret-name");
-  return wrong(what + " " + in_quotes(name) + " is no Secret's name (RFC 1123 subdomain)",
-               "at most 253 of a-z, 0-9, '-' and '.' make one");
+  return Error::configuration(
+      what + " " + in_quotes(name) + " is no Secret's name (RFC 1123 subdomain)",
+      "at most 253 of a-z, 0-9, '-' and '.' make one");
 }
 
 Result<std::string> plan_key(const Options& options, const CredentialRequest& request) {
@@ -138,8 +137,8 @@ Result<std::string> plan_key(const Options& options, const CredentialRequest& re
   if (text.empty()) text = facts_of(options.what()).key;
   std::string key = TRY(expand_name(request, "--key", text));
   if (is_secret_key(key)) return key;
-  return wrong(request.as_typed("--key") + " " + in_quotes(key) +
-               " is no key of a Secret ([-._a-zA-Z0-9]+)");
+  return Error::configuration(request.as_typed("--key") + " " + in_quotes(key) +
+                              " is no key of a Secret ([-._a-zA-Z0-9]+)");
 }
 
 Result<LabelSelector> plan_selector(const Options& options, const CredentialRequest& request) {
@@ -148,7 +147,7 @@ Result<LabelSelector> plan_selector(const Options& options, const CredentialRequ
   const LabelSelector defaults = TRY(LabelSelector::parse(text));
   LabelSelector selector = options.selector.with_defaults(defaults);
   if (options.convention.lookup != Lookup::by_labels || !selector.empty()) return selector;
-  return wrong("no --selector says which Secret it is");
+  return Error::configuration("no --selector says which Secret it is");
 }
 
 Result<std::string> plan_cluster_name(const Options& options, const CredentialRequest& request) {

@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::size_t kMaxConfig = 1024 * 1024;
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 struct Refused {
   std::string_view field;
   std::string_view why;
@@ -42,9 +37,10 @@ Status check_refused(const json::ObjectReader& config) {
   for (const Refused& refused : kRefused) {
     const json::Value* value = config.find(refused.field);
     if (value == nullptr || is_empty_text(*value)) continue;
-    return rejected(std::string(refused.field) +
-                        " of the cluster's config is refused: " + std::string(refused.why),
-                    std::string(refused.hint));
+    return Error::no_credential(
+        std::string(refused.field) +
+            " of the cluster's config is refused: " + std::string(refused.why),
+        std::string(refused.hint));
   }
   return {};
 }
@@ -53,10 +49,11 @@ Status check_refused(const json::ObjectReader& config) {
 Result<SecretString> bytes(const json::ObjectReader& object, std::string_view name) {
   const json::Value* const text = object.find(name);
   if (text == nullptr || is_empty_text(*text)) return SecretString();
-  if (text->string() == nullptr) return rejected(object.path_of(name) + " is no string");
+  if (text->string() == nullptr)
+    return Error::no_credential(object.path_of(name) + " is no string");
   // decode_base64() skips line breaks, as Go does.
   std::optional<std::string> decoded = decode_base64(*text->string());
-  if (!decoded) return rejected(object.path_of(name) + " is no base64");
+  if (!decoded) return Error::no_credential(object.path_of(name) + " is no base64");
   SecretString value(*decoded);
   wipe(*decoded);
   return value;
@@ -66,7 +63,7 @@ Status add_tls(const json::ObjectReader& tls, const Options& options, TimePoint 
                StoredCredential& stored) {
   const bool is_insecure = TRY(tls.boolean_or_false("insecure"));
   if (is_insecure && !options.allow_insecure) {
-    return rejected(
+    return Error::no_credential(
         "tlsClientConfig.insecure is set: the server's certificate would not be verified",
         "store the CA as caData; --allow-insecure allows it anyway");
   }
@@ -89,13 +86,14 @@ Status add_config(const json::ObjectReader& config, const Options& options, Time
   TRY(check_refused(config));
   const json::Value* const token = config.find("bearerToken");
   if (token != nullptr && !is_empty_text(*token)) {
-    if (token->string() == nullptr) return rejected("bearerToken is no string");
+    if (token->string() == nullptr) return Error::no_credential("bearerToken is no string");
     TRY(add_token(SecretString(*token->string()), now, stored.credential));
   }
   const std::optional<json::ObjectReader> tls = TRY(config.optional_object("tlsClientConfig"));
   if (tls) TRY(add_tls(*tls, options, now, stored));
   if (!stored.credential.token.empty() || !stored.credential.client_certificate.empty()) return {};
-  return rejected("the cluster's config has neither bearerToken nor certData and keyData");
+  return Error::no_credential(
+      "the cluster's config has neither bearerToken nor certData and keyData");
 }
 
 }  // namespace
@@ -105,7 +103,7 @@ Result<StoredCredential> read_argocd(std::string_view server, const SecretString
   StoredCredential stored{.is_self_contained = true};
   stored.servers.push_back({.server = std::string(server), .origin = "Argo CD's Secret"});
   Result<json::Value> document = json::parse(config.reveal(), {.bytes = kMaxConfig});
-  if (!document) return rejected("it is no JSON: it " + document.error().message);
+  if (!document) return Error::no_credential("it is no JSON: it " + document.error().message);
   const auto read = [&]() -> Status {
     const json::ObjectReader reader = TRY(json::ObjectReader::open(*document, ""));
     return add_config(reader, options, now, stored);

@@ -28,13 +28,8 @@ constexpr std::array<std::string_view, 2> kAuthorities = {"ca.crt", "caBundle"};
 constexpr std::string_view kCertificate = "tls.crt";
 constexpr std::string_view kPrivateKey = "tls.key";
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Error missing(std::string message, std::string hint = {}) {
-  Error error = rejected(std::move(message), std::move(hint));
+  Error error = Error::no_credential(std::move(message), std::move(hint));
   error.cause = cause::kSourceMissing;
   return error;
 }
@@ -138,7 +133,8 @@ void end_at_most(TimePoint end, Credential& credential) {
 }  // namespace
 
 Status add_token(const SecretString& content, TimePoint now, Credential& credential) {
-  if (content.size() > kMaxSecretFile) return rejected("the token is larger than 128 KiB");
+  if (content.size() > kMaxSecretFile)
+    return Error::no_credential("the token is larger than 128 KiB");
   credential.token = TRY(bearer_token(content));
   const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
   if (!claims) return {};

@@ -12,18 +12,14 @@
 namespace execcred::static_secret {
 namespace {
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 // A path is read only if --allow-field allowed it.
 Result<SecretString> data_or_file(std::string_view data, const std::string& path,
                                   std::string_view field) {
   if (data.empty())
     return path.empty() ? Result<SecretString>(SecretString()) : read_secret_file(path);
   std::optional<std::string> decoded = decode_base64(data);
-  if (!decoded) return rejected("the stored kubeconfig's " + std::string(field) + " is no base64");
+  if (!decoded)
+    return Error::no_credential("the stored kubeconfig's " + std::string(field) + " is no base64");
   SecretString text(*decoded);
   wipe(*decoded);
   return text;
@@ -59,11 +55,12 @@ Status add_user(const KubeconfigUser& user, const Options& options, TimePoint no
   TRY(add_user_token(user, now, credential));
   if (credential.token.empty() || options.both) TRY(add_user_pair(user, now, credential));
   if (!credential.token.empty() || !credential.client_certificate.empty()) return {};
-  return rejected("user " + in_quotes(user.name) +
-                      " of the stored kubeconfig has neither a token nor a client certificate",
-                  user.auth_provider.empty()
-                      ? ""
-                      : "its auth-provider has no id-token; execcred-oidc-federation gets one");
+  return Error::no_credential(
+      "user " + in_quotes(user.name) +
+          " of the stored kubeconfig has neither a token nor a client certificate",
+      user.auth_provider.empty()
+          ? ""
+          : "its auth-provider has no id-token; execcred-oidc-federation gets one");
 }
 
 }  // namespace
@@ -87,7 +84,9 @@ Result<StoredCredential> read_stored_kubeconfig(std::string_view text, const Opt
   const std::string& authority = cluster.certificate_authority_data;
   if (!authority.empty()) {
     std::optional<std::string> pem = decode_base64(authority);
-    if (!pem) return rejected("the stored kubeconfig's certificate-authority-data is no base64");
+    if (!pem)
+      return Error::no_credential(
+          "the stored kubeconfig's certificate-authority-data is no base64");
     server.certificate_authority = *std::move(pem);
   }
   stored.servers.push_back(std::move(server));

@@ -22,10 +22,6 @@ constexpr std::size_t kMaxKeyId = 128;
 constexpr std::size_t kMaxSecret = 1024;
 constexpr std::size_t kMaxSessionToken = 16 * 1024;
 
-Error rejected(std::string message) {
-  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
-}
-
 // The id is part of a header and, between slashes, of a scope.
 bool is_key_id(std::string_view text) {
   return !text.empty() && text.size() <= kMaxKeyId &&
@@ -42,7 +38,8 @@ Result<std::string> member_of(const json::Value& object, std::string_view name) 
   const json::Value* const value = object.find(name);
   if (value == nullptr || value->is_null()) return std::string();
   if (value->string() != nullptr) return *value->string();
-  return rejected(in_quotes(name) + " is " + std::string(value->kind()) + ", not a string");
+  return Error::no_credential(in_quotes(name) + " is " + std::string(value->kind()) +
+                              ", not a string");
 }
 
 Result<SecretString> secret_member_of(const json::Value& object, std::string_view name) {
@@ -70,16 +67,16 @@ Result<AwsCredentials> read_json(const json::Value& object, std::string_view tok
 Status check_aws_credentials(const AwsCredentials& credentials) {
   const std::string_view secret = credentials.secret_access_key.reveal();
   const std::string_view token = credentials.session_token.reveal();
-  if (credentials.access_key_id.empty()) return rejected("there is no access key id");
+  if (credentials.access_key_id.empty()) return Error::no_credential("there is no access key id");
   if (!is_key_id(credentials.access_key_id)) {
-    return rejected("the access key id is not up to 128 letters and digits");
+    return Error::no_credential("the access key id is not up to 128 letters and digits");
   }
-  if (secret.empty()) return rejected("there is no secret access key");
+  if (secret.empty()) return Error::no_credential("there is no secret access key");
   if (secret.size() > kMaxSecret || !is_visible_ascii(secret)) {
-    return rejected("the secret access key is no word of visible ASCII, or too long");
+    return Error::no_credential("the secret access key is no word of visible ASCII, or too long");
   }
   if (token.size() > kMaxSessionToken || !is_visible_ascii(token)) {
-    return rejected("the session token is no word of visible ASCII, or too long");
+    return Error::no_credential("the session token is no word of visible ASCII, or too long");
   }
   return {};
 }
@@ -101,7 +98,7 @@ Result<std::optional<AwsCredentials>> aws_credentials_of_environment(
     if (time) {
       credentials.expires_at = *time;
     } else {
-      checked = rejected("AWS_CREDENTIAL_EXPIRATION " + time.error().message);
+      checked = Error::no_credential("AWS_CREDENTIAL_EXPIRATION " + time.error().message);
     }
   }
   if (checked) return std::optional(std::move(credentials));
@@ -118,22 +115,23 @@ Result<TimePoint> parse_aws_expiration(const json::Value& value) {
   if (const std::string* const text = value.string()) {
     Result<TimePoint> time = parse_rfc3339(*text);
     if (time) return *time;
-    return rejected("the time " + in_quotes(*text) + " is not RFC 3339");
+    return Error::no_credential("the time " + in_quotes(*text) + " is not RFC 3339");
   }
   const json::Number* const number = value.number();
-  if (number == nullptr) return rejected("a time is " + std::string(value.kind()));
+  if (number == nullptr) return Error::no_credential("a time is " + std::string(value.kind()));
   // A later time may not fit into a TimePoint. An end after more than a century makes no
   // difference.
   constexpr double kLast = 9'000'000'000;
   const double exact = std::strtod(number->text.c_str(), nullptr);
-  if (!(exact > 0)) return rejected("a time is before 1970");
+  if (!(exact > 0)) return Error::no_credential("a time is before 1970");
   return TimePoint(seconds(static_cast<std::int64_t>(std::min(exact, kLast))));
 }
 
 Result<AwsCredentials> aws_credentials_of_json(const json::Value& object,
                                                std::string_view token_member) {
   if (object.object() == nullptr) {
-    return rejected("the credentials are " + std::string(object.kind()) + ", not an object");
+    return Error::no_credential("the credentials are " + std::string(object.kind()) +
+                                ", not an object");
   }
   return read_json(object, token_member);
 }

@@ -21,11 +21,6 @@ constexpr int kAttempts = 2;
 constexpr std::size_t kMaxReply = 64 * 1024;
 constexpr std::size_t kMaxShown = 120;
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 // Whether the text is the name of a role by IAM's rules. The name becomes part of a path.
 bool is_role_name(std::string_view text) {
   constexpr std::size_t kMaxName = 64;
@@ -53,13 +48,14 @@ std::string server_of(const std::string& url) {
 Result<AwsCredentials> credentials_of(const json::Value& document) {
   const json::Value* const code = document.find("Code");
   if (code != nullptr && code->string() != nullptr && *code->string() != "Success") {
-    return rejected(
+    return Error::no_credential(
         "its code is '" + shown_text(*code->string(), {}, kMaxShown) + "', not 'Success'",
         "check the instance's profile and its role");
   }
   AwsCredentials credentials = TRY(aws_credentials_of_json(document, "Token"));
   // The access key of a role works only with its session token.
-  if (credentials.session_token.empty()) return rejected("its credentials lack a session token");
+  if (credentials.session_token.empty())
+    return Error::no_credential("its credentials lack a session token");
   return credentials;
 }
 
@@ -83,7 +79,8 @@ Status AwsMetadata::get_token() {
   if (reply.status != 200) return status_failure(reply, server_of(urls_.token));
   SecretString token = reply.body.trimmed();
   if (token.empty() || !is_visible_ascii(token.reveal())) {
-    return rejected("what " + server_of(urls_.token) + " answered is no metadata token");
+    return Error::no_credential("what " + server_of(urls_.token) +
+                                " answered is no metadata token");
   }
   token_ = std::move(token);
   return {};
@@ -96,7 +93,7 @@ Result<SecretString> AwsMetadata::get(const std::string& url, std::string_view i
   request.headers.push_back({.name = "X-aws-ec2-metadata-token", .value = token_.copy()});
   HttpResponse reply = TRY(ask(std::move(request), call_));
   if (reply.status == 404 && !if_missing.empty()) {
-    return rejected(server_of(url) + " answered 404: " + std::string(if_missing));
+    return Error::no_credential(server_of(url) + " answered 404: " + std::string(if_missing));
   }
   if (reply.status != 200) return status_failure(reply, server_of(url));
   return std::move(reply.body);
@@ -110,16 +107,16 @@ Result<AwsCredentials> AwsMetadata::credentials() {
               .hint("an instance has credentials when its instance profile has a role"));
   const std::string_view role = trim(listed.reveal());
   if (!is_role_name(role)) {
-    return Result<AwsCredentials>(
-               rejected("what " + server_of(urls_.role) + " answered is no name of a role"))
+    return Result<AwsCredentials>(Error::no_credential("what " + server_of(urls_.role) +
+                                                       " answered is no name of a role"))
         .context(doing);
   }
   const std::string separator = urls_.role.ends_with('/') ? "" : "/";
   const SecretString body = TRY(get(urls_.role + separator + std::string(role)).context(doing));
   Result<json::Value> document = json::parse(body.reveal());
   if (!document) {
-    return rejected("the JSON that " + server_of(urls_.role) + " answered " +
-                    document.error().message);
+    return Error::no_credential("the JSON that " + server_of(urls_.role) + " answered " +
+                                document.error().message);
   }
   Result<AwsCredentials> credentials = credentials_of(*document);
   json::wipe(*document);
@@ -133,7 +130,8 @@ Result<std::string> AwsMetadata::region() {
       TRY(get(urls_.zone).context("asking the instance metadata service for the region"));
   std::string region = aws_region_of_zone(trim(zone.reveal()));
   if (!region.empty()) return region;
-  return rejected("what " + server_of(urls_.zone) + " answered is no availability zone");
+  return Error::no_credential("what " + server_of(urls_.zone) +
+                              " answered is no availability zone");
 }
 
 }  // namespace execcred

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace execcred {
@@ -30,6 +31,25 @@ struct Error {
   bool is_local = false;
   // An id of cause.hpp, with static storage duration. Empty: cause_of() derives it from the kind.
   std::string_view cause = {};
+
+  // Errors of a kind, for `return`.
+  static Error no_credential(std::string message, std::string hint = {}) {
+    return of(Kind::no_credential, std::move(message), std::move(hint));
+  }
+  static Error configuration(std::string message, std::string hint = {}) {
+    return of(Kind::configuration, std::move(message), std::move(hint));
+  }
+  static Error unavailable(std::string message, std::string hint = {}) {
+    return of(Kind::unavailable, std::move(message), std::move(hint));
+  }
+  static Error internal(std::string message, std::string hint = {}) {
+    return of(Kind::internal, std::move(message), std::move(hint));
+  }
+
+ private:
+  static Error of(Kind kind, std::string message, std::string hint) {
+    return {.kind = kind, .message = std::move(message), .hint = std::move(hint)};
+  }
 };
 
 int exit_code(Error::Kind kind);

@@ -73,10 +73,6 @@ std::optional<PemPart> next_pem_part(std::string_view& rest) {
 
 namespace {
 
-Error not_strict(std::string message) {
-  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
-}
-
 Result<std::string> decode_strictly(std::string_view body) {
   std::string digits;
   digits.reserve(body.size());
@@ -85,33 +81,34 @@ Result<std::string> decode_strictly(std::string_view body) {
   for (const std::string_view raw : lines) {
     const std::string_view line = trim(raw);
     // OpenSSL takes an empty line for the end of a header, and reads only the text after it.
-    if (line.empty()) return not_strict("holds a certificate with an empty line in it");
+    if (line.empty()) return Error::configuration("holds a certificate with an empty line in it");
     digits.append(line);
   }
   std::optional<std::string> der = decode_base64(digits);
-  if (!der || der->empty()) return not_strict("holds a certificate that is not base64");
+  if (!der || der->empty()) return Error::configuration("holds a certificate that is not base64");
   return *std::move(der);
 }
 
 }  // namespace
 
 Result<std::vector<std::string>> parse_pem_certificates(std::string_view text) {
-  const Error foreign = not_strict("holds something other than CERTIFICATE blocks");
+  const Error foreign = Error::configuration("holds something other than CERTIFICATE blocks");
   std::vector<std::string> certificates;
   while (const std::optional<PemPart> part = next_pem_part(text)) {
     if (part->before.find(kDashes) != std::string_view::npos) return foreign;
     if (part->label != "CERTIFICATE") return foreign;
     if (part->problem == PemPart::Problem::no_end) {
-      return not_strict("holds a certificate without its END line");
+      return Error::configuration("holds a certificate without its END line");
     }
     if (part->problem != PemPart::Problem::none) return foreign;
     if (part->is_indented || (!part->body.empty() && !part->body.ends_with('\n'))) {
-      return not_strict("has white space before a BEGIN or END line, which clients do not skip");
+      return Error::configuration(
+          "has white space before a BEGIN or END line, which clients do not skip");
     }
     certificates.push_back(TRY(decode_strictly(part->body)));
   }
   if (text.find(kDashes) != std::string_view::npos) return foreign;
-  if (certificates.empty()) return not_strict("holds no certificate");
+  if (certificates.empty()) return Error::configuration("holds no certificate");
   return certificates;
 }
 
@@ -255,8 +252,9 @@ Result<std::vector<std::string>> parse_go_certificates(std::string_view text) {
     certificates.emplace_back(block->der.reveal());
   }
   if (!certificates.empty()) return certificates;
-  return not_strict("holds no certificate in PEM: " +
-                    go_fault(text, [](std::string_view label) { return label == "CERTIFICATE"; }));
+  return Error::configuration(
+      "holds no certificate in PEM: " +
+      go_fault(text, [](std::string_view label) { return label == "CERTIFICATE"; }));
 }
 
 Result<PemBlock> parse_go_private_key(std::string_view text) {
@@ -264,7 +262,7 @@ Result<PemBlock> parse_go_private_key(std::string_view text) {
   while (std::optional<PemBlock> block = next_go_block(rest)) {
     if (is_key(block->label)) return *std::move(block);
   }
-  return not_strict("is no private key in PEM: " + go_fault(text, is_key));
+  return Error::configuration("is no private key in PEM: " + go_fault(text, is_key));
 }
 
 bool looks_like_pem(std::string_view text) { return text.find(kBegin) != std::string_view::npos; }

@@ -11,10 +11,6 @@
 namespace execcred {
 namespace {
 
-Error wrong(std::string message) {
-  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
-}
-
 class Splitter {
  public:
   explicit Splitter(std::string_view text) : text_(text) {}
@@ -29,7 +25,7 @@ class Splitter {
       } else if (c == '"') {
         TRY(take_double_quoted());
       } else if (c == '\\') {
-        if (at_ == text_.size()) return wrong("ends in a backslash");
+        if (at_ == text_.size()) return Error::configuration("ends in a backslash");
         word().push_back(text_[at_++]);
       } else {
         word().push_back(c);
@@ -50,7 +46,7 @@ class Splitter {
 
   Status take_single_quoted() {
     const std::size_t end = text_.find('\'', at_);
-    if (end == std::string_view::npos) return wrong("has a ' without its end");
+    if (end == std::string_view::npos) return Error::configuration("has a ' without its end");
     word().append(text_.substr(at_, end - at_));
     at_ = end + 1;
     return {};
@@ -66,7 +62,7 @@ class Splitter {
           c == '\\' && at_ < text_.size() && kEscaped.find(text_[at_]) != std::string_view::npos;
       word().push_back(is_escape ? text_[at_++] : c);
     }
-    return wrong("has a \" without its end");
+    return Error::configuration("has a \" without its end");
   }
 
   std::string_view text_;
@@ -78,7 +74,7 @@ class Splitter {
 }  // namespace
 
 Result<std::vector<std::string>> split_shell_words(std::string_view text) {
-  if (text.find('\0') != std::string_view::npos) return wrong("has a NUL byte");
+  if (text.find('\0') != std::string_view::npos) return Error::configuration("has a NUL byte");
   return Splitter(text).split();
 }
 

@@ -16,10 +16,6 @@ namespace {
 
 constexpr std::size_t kMaxUrl = 2048;
 
-Error wrong(std::string message) {
-  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
-}
-
 // RFC 3986 section 2: the characters that a URL may contain, '%' included.
 bool is_url_byte(char c) {
   constexpr std::string_view kMarks = "-._~:/?#[]@!$&'()*+,;=%";
@@ -27,13 +23,13 @@ bool is_url_byte(char c) {
 }
 
 Status check_bytes(std::string_view text) {
-  if (text.size() > kMaxUrl) return wrong("is longer than 2048 bytes");
+  if (text.size() > kMaxUrl) return Error::configuration("is longer than 2048 bytes");
   for (const char c : text) {
-    if (c == '\\') return wrong("has a backslash");
+    if (c == '\\') return Error::configuration("has a backslash");
     if (static_cast<unsigned char>(c) >= 0x80) {
-      return wrong("has a character outside ASCII; write the host in its xn-- form");
+      return Error::configuration("has a character outside ASCII; write the host in its xn-- form");
     }
-    if (!is_url_byte(c)) return wrong("has a character that no URL may hold");
+    if (!is_url_byte(c)) return Error::configuration("has a character that no URL may hold");
   }
   return {};
 }
@@ -47,19 +43,20 @@ bool looks_numeric(std::string_view name) {
 }
 
 Status check_host_name(std::string_view name) {
-  if (name.size() > 253) return wrong("has a host name of more than 253 bytes");
+  if (name.size() > 253) return Error::configuration("has a host name of more than 253 bytes");
   if (name.ends_with('.')) name.remove_suffix(1);  // the DNS root; no pattern includes it
   for (const std::string_view label : split(name, '.')) {
-    if (label.empty()) return wrong("has a host name with an empty label");
-    if (label.size() > 63) return wrong("has a host name with a label of more than 63 bytes");
+    if (label.empty()) return Error::configuration("has a host name with an empty label");
+    if (label.size() > 63)
+      return Error::configuration("has a host name with a label of more than 63 bytes");
     const bool plain = std::all_of(label.begin(), label.end(), [](char c) {
       return is_alphanumeric(c) || c == '-' || c == '_';
     });
     if (!plain || label.front() == '-' || label.back() == '-') {
-      return wrong("has a host that is no DNS name");
+      return Error::configuration("has a host that is no DNS name");
     }
   }
-  if (looks_numeric(name)) return wrong("has a numeric host that is no dotted quad");
+  if (looks_numeric(name)) return Error::configuration("has a numeric host that is no dotted quad");
   return {};
 }
 
@@ -68,7 +65,7 @@ Result<std::uint16_t> parse_port(std::string_view text) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (problem != std::errc() || end != text.data() + text.size() || port == 0 ||
       text.front() == '0') {
-    return wrong("has a port that is no number from 1 to 65535");
+    return Error::configuration("has a port that is no number from 1 to 65535");
   }
   return port;
 }
@@ -77,21 +74,23 @@ Status check_path(std::string_view path) {
   const std::string lower = ascii_lower(path);
   for (std::size_t i = lower.find('%'); i != std::string::npos; i = lower.find('%', i + 1)) {
     if (percent_decoded_byte(lower, i) < 0) {
-      return wrong("has a '%' that starts no percent-encoding");
+      return Error::configuration("has a '%' that starts no percent-encoding");
     }
     const std::string_view code(lower.data() + i + 1, 2);
     if (code == "2e" || code == "2f" || code == "5c" || code == "25" || code < "20" ||
         code == "7f") {
-      return wrong("has a percent-encoded dot, slash, percent sign or control character");
+      return Error::configuration(
+          "has a percent-encoded dot, slash, percent sign or control character");
     }
   }
   if (path.find_first_of("[]@") != std::string_view::npos) {
-    return wrong("has a path with a bracket or an at sign");
+    return Error::configuration("has a path with a bracket or an at sign");
   }
   for (const std::string_view whole : split(path, '/')) {
     // Some servers drop ";parameters" first: "..;" is ".." to them.
     const std::string_view segment = whole.substr(0, whole.find(';'));
-    if (segment == "." || segment == "..") return wrong("has a '.' or '..' in its path");
+    if (segment == "." || segment == "..")
+      return Error::configuration("has a '.' or '..' in its path");
   }
   return {};
 }
@@ -110,12 +109,12 @@ Status parse_authority(std::string_view authority, Url& url) {
   }
   url.host = TRY(parse_host(host));
   if (has_port) {
-    if (port.empty()) return wrong("has a ':' without a port");
+    if (port.empty()) return Error::configuration("has a ':' without a port");
     url.port = TRY(parse_port(port));
     return {};
   }
   url.port = default_port(url.scheme);
-  if (url.port == 0) return wrong("needs a port");
+  if (url.port == 0) return Error::configuration("needs a port");
   return {};
 }
 
@@ -168,7 +167,7 @@ Result<Host> parse_zoned_host(std::string_view text) {
   if (text.substr(percent, 3) != "%25" || zone.empty() ||
       !std::all_of(zone.begin(), zone.end(), is_alphanumeric) ||
       !parse_ip_address(text.substr(0, percent), address) || !address.v6) {
-    return wrong("has a malformed IPv6 zone");
+    return Error::configuration("has a malformed IPv6 zone");
   }
   return Host{.name = "[" + ascii_lower(text) + "]"};
 }
@@ -177,15 +176,15 @@ Result<Host> parse_zoned_host(std::string_view text) {
 
 Result<Host> parse_host(std::string_view text) {
   Host host;
-  if (text.empty()) return wrong("has no host");
+  if (text.empty()) return Error::configuration("has no host");
   if (text.front() == '[') {
-    if (text.back() != ']') return wrong("has a '[' without a ']'");
+    if (text.back() != ']') return Error::configuration("has a '[' without a ']'");
     const std::string_view inner = text.substr(1, text.size() - 2);
     if (inner.find('%') != std::string_view::npos) return parse_zoned_host(inner);
     host.kind = Host::Kind::address;
     host.name = ascii_lower(inner);
     if (!parse_ip_address(inner, host.address) || !host.address.v6) {
-      return wrong("has brackets around what is no IPv6 address");
+      return Error::configuration("has brackets around what is no IPv6 address");
     }
     return host;
   }
@@ -202,23 +201,24 @@ Result<Host> parse_host(std::string_view text) {
 Result<Url> parse_url(std::string_view text) {
   TRY(check_bytes(text));
   const std::size_t scheme_end = text.find("://");
-  if (scheme_end == std::string_view::npos || scheme_end == 0) return wrong("has no scheme://");
+  if (scheme_end == std::string_view::npos || scheme_end == 0)
+    return Error::configuration("has no scheme://");
   Url url;
   url.scheme = ascii_lower(text.substr(0, scheme_end));
   if (!std::all_of(url.scheme.begin(), url.scheme.end(), is_alphanumeric)) {
-    return wrong("has a malformed scheme");
+    return Error::configuration("has a malformed scheme");
   }
   std::string_view rest = text.substr(scheme_end + 3);
-  if (rest.find('#') != std::string_view::npos) return wrong("has a fragment");
+  if (rest.find('#') != std::string_view::npos) return Error::configuration("has a fragment");
   if (const std::size_t mark = rest.find('?'); mark != std::string_view::npos) {
     url.query = rest.substr(mark + 1);
-    if (url.query.empty()) return wrong("has an empty query");
+    if (url.query.empty()) return Error::configuration("has an empty query");
     rest = rest.substr(0, mark);
   }
   const std::size_t slash = std::min(rest.find('/'), rest.size());
   const std::string_view authority = rest.substr(0, slash);
   const std::string_view path = rest.substr(slash);
-  if (authority.find('@') != std::string_view::npos) return wrong("has user info");
+  if (authority.find('@') != std::string_view::npos) return Error::configuration("has user info");
   TRY(parse_authority(authority, url));
   TRY(check_path(path));
   if (path != "/") url.path = path;

@@ -29,11 +29,6 @@ std::string key_of(const RefreshTokenStore::Source& source) {
       .text();
 }
 
-Error unavailable(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::unavailable, .message = std::move(message), .hint = std::move(hint)};
-}
-
 // Marks the error as one of this machine, which cannot store the token.
 Error local(Error error) {
   error.is_local = true;
@@ -45,11 +40,11 @@ Status wait_for(CacheLock& lock, steady_clock::time_point deadline) {
     case CacheLock::Attempt::locked:
       return {};
     case CacheLock::Attempt::busy:
-      return unavailable("another process uses the refresh token all the time");
+      return Error::unavailable("another process uses the refresh token all the time");
     case CacheLock::Attempt::impossible:
       break;
   }
-  return local(unavailable("no lock can be made for the refresh token"));
+  return local(Error::unavailable("no lock can be made for the refresh token"));
 }
 
 }  // namespace
@@ -104,7 +99,8 @@ Status RefreshTokenStore::write(const SecretString& token) const {
   fields.add("key", key_);
   fields.add("token", token.reveal());
   const SecretString text = fields.finish();
-  if (text.size() > kMaxCacheFile) return unavailable("the refresh token is too long to be kept");
+  if (text.size() > kMaxCacheFile)
+    return Error::unavailable("the refresh token is too long to be kept");
   Status written = directory_->write(name_, text.reveal(), clock_->now() + kLongestIdle);
   if (!written) return local(std::move(written).error());
   return {};

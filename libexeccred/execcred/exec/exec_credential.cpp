@@ -89,17 +89,14 @@ void append_json(SecretString& out, std::string_view name, std::string_view text
   wipe(quoted_text);
 }
 
-Error unusable(std::string message) {
-  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
-}
-
 // Returns a member as a secret, and overwrites its text in the tree.
 Result<SecretString> take_secret(json::Value& status, std::string_view name) {
   SecretString secret;
   for (json::Member& member : *status.object()) {
     if (member.name != name || member.value.is_null()) continue;
     std::string* text = member.value.string();
-    if (text == nullptr) return unusable("status." + std::string(name) + " is no string");
+    if (text == nullptr)
+      return Error::no_credential("status." + std::string(name) + " is no string");
     secret.append(*text);
     wipe(*text);
   }
@@ -109,10 +106,10 @@ Result<SecretString> take_secret(json::Value& status, std::string_view name) {
 Status check_version(const ObjectReader& document, ApiVersion asked) {
   const std::string kind = TRY(document.required_string("kind"));
   const std::string version = TRY(document.required_string("apiVersion"));
-  if (kind != "ExecCredential") return unusable("kind is " + in_quotes(kind));
+  if (kind != "ExecCredential") return Error::no_credential("kind is " + in_quotes(kind));
   if (version != full_name(asked)) {
-    return unusable("apiVersion is " + in_quotes(version) + ", asked was " +
-                    std::string(full_name(asked)));
+    return Error::no_credential("apiVersion is " + in_quotes(version) + ", asked was " +
+                                std::string(full_name(asked)));
   }
   return {};
 }
@@ -120,13 +117,13 @@ Status check_version(const ObjectReader& document, ApiVersion asked) {
 Status check_complete(const Credential& credential) {
   const bool has_certificate = !credential.client_certificate.empty();
   if (has_certificate == credential.client_key.empty()) {
-    return unusable("status holds only one of clientCertificateData and clientKeyData");
+    return Error::no_credential("status holds only one of clientCertificateData and clientKeyData");
   }
   if (!has_certificate && credential.token.empty()) {
-    return unusable("status holds neither a token nor a certificate");
+    return Error::no_credential("status holds neither a token nor a certificate");
   }
   if (!credential.token.empty() && !is_visible_ascii(credential.token.reveal())) {
-    return unusable("status.token has a character that no HTTP header may hold");
+    return Error::no_credential("status.token has a character that no HTTP header may hold");
   }
   return check_whole(credential.token);
 }
@@ -134,17 +131,18 @@ Status check_complete(const Credential& credential) {
 // The time as client-go reads it: Go wants a T and a Z in upper case, and its zero time is no end.
 Result<std::optional<TimePoint>> read_expiration(const std::string& text) {
   const Result<TimePoint> time = parse_rfc3339(text);
-  if (!time) return unusable("status.expirationTimestamp " + time.error().message);
+  if (!time) return Error::no_credential("status.expirationTimestamp " + time.error().message);
   if (text.find_first_of("tz") != std::string::npos) {
-    return unusable("status.expirationTimestamp " + in_quotes(text) +
-                    " has a 't' or 'z' in lower case, which client-go does not read");
+    return Error::no_credential("status.expirationTimestamp " + in_quotes(text) +
+                                " has a 't' or 'z' in lower case, which client-go does not read");
   }
   if (text == "0001-01-01T00:00:00Z") return std::optional<TimePoint>();
   return std::optional(*time);
 }
 
 Result<Credential> read_status(json::Value& status) {
-  if (status.object() == nullptr) return unusable("status is " + std::string(status.kind()));
+  if (status.object() == nullptr)
+    return Error::no_credential("status is " + std::string(status.kind()));
   Credential credential;
   credential.token = TRY(take_secret(status, "token"));
   credential.client_key = TRY(take_secret(status, "clientKeyData"));
@@ -163,7 +161,7 @@ Result<Credential> read_answer(json::Value& document, ApiVersion asked) {
   for (json::Member& member : *document.object()) {
     if (member.name == "status") return read_status(member.value);
   }
-  return unusable("status is missing");
+  return Error::no_credential("status is missing");
 }
 
 }  // namespace
@@ -250,7 +248,7 @@ SecretString write_exec_credential(ApiVersion version, const Credential& credent
 
 Result<Credential> parse_exec_credential(std::string_view text, ApiVersion asked) {
   Result<json::Value> document = json::parse(text, {.bytes = kMaxAnswer});
-  if (!document) return unusable("it " + document.error().message);
+  if (!document) return Error::no_credential("it " + document.error().message);
   Result<Credential> credential = read_answer(*document, asked);
   if (!credential) credential.error().kind = Error::Kind::no_credential;
   return credential;

@@ -25,10 +25,6 @@ constexpr seconds kClockSkew(60);
 constexpr std::int64_t kLastWholeSecond = 9'223'372'036;
 constexpr double kLastSecond = 9'223'372'036;
 
-Error rejected(std::string message) {
-  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
-}
-
 // Reads a whole number of seconds, the usual form. The general parser takes a tenth of the time of
 // a run.
 std::optional<std::int64_t> plain_seconds(std::string_view text) {
@@ -45,15 +41,16 @@ Result<std::optional<TimePoint>> numeric_date(const json::Value& claims, std::st
   if (value == nullptr) return std::optional<TimePoint>();
   const json::Number* number = value->number();
   if (number == nullptr) {
-    return rejected("the token's " + in_quotes(name) + " claim is " + std::string(value->kind()) +
-                    ", not a number");
+    return Error::no_credential("the token's " + in_quotes(name) + " claim is " +
+                                std::string(value->kind()) + ", not a number");
   }
   if (const std::optional<std::int64_t> whole = plain_seconds(number->text)) {
     return std::optional(TimePoint(seconds(*whole)));
   }
   const double exact = std::strtod(number->text.c_str(), nullptr);
   if (!std::isfinite(exact)) {
-    return rejected("the token's " + in_quotes(name) + " claim is a number that is too large");
+    return Error::no_credential("the token's " + in_quotes(name) +
+                                " claim is a number that is too large");
   }
   // Rounds down to whole seconds without libm, because the loader would map libm for this alone.
   const double bounded = std::clamp(exact, -kLastSecond, kLastSecond);
@@ -77,10 +74,12 @@ Result<UnverifiedClaims> read_claims(const json::Value& document) {
 
 Result<json::Value> parse_payload(std::string_view encoded) {
   const std::optional<std::string> payload = decode_base64url(encoded);
-  if (!payload) return rejected("the token's claims are not base64url");
+  if (!payload) return Error::no_credential("the token's claims are not base64url");
   Result<json::Value> document = json::parse(*payload);
-  if (!document) return rejected("the JSON of the token's claims " + document.error().message);
-  if (document->object() == nullptr) return rejected("the token's claims are no JSON object");
+  if (!document)
+    return Error::no_credential("the JSON of the token's claims " + document.error().message);
+  if (document->object() == nullptr)
+    return Error::no_credential("the token's claims are no JSON object");
   return document;
 }
 
@@ -94,7 +93,8 @@ Result<std::optional<T>> read_jwt(const SecretString& token, const Read& read) {
   if (!text || !trim(*text).starts_with('{')) return std::optional<T>();
   const auto read_parts = [&]() -> Result<T> {
     const Result<json::Value> header = json::parse(*text);
-    if (!header) return rejected("the JSON of the token's header " + header.error().message);
+    if (!header)
+      return Error::no_credential("the JSON of the token's header " + header.error().message);
     json::Value claims = TRY(parse_payload(parts[1]));
     return read(*header, claims);
   };
@@ -160,13 +160,14 @@ bool is_jwe(const json::Value& header, const std::vector<std::string_view>& part
 Status check_parts(const std::vector<std::string_view>& parts) {
   const std::optional<std::string> text = decode_base64url(parts.front());
   const Result<json::Value> header = json::parse(text.value_or(""));
-  if (!header || header->object() == nullptr) return rejected("its header is no JSON object");
+  if (!header || header->object() == nullptr)
+    return Error::no_credential("its header is no JSON object");
   if (is_jwe(*header, parts)) return {};
-  if (parts.size() != 3) return rejected("it does not have three parts");
+  if (parts.size() != 3) return Error::no_credential("it does not have three parts");
   TRY(parse_payload(parts[1]));
   const bool is_signed = json::text_or_empty(*header, "alg") != "none";
   if (!decode_base64url(parts[2]) || (is_signed && parts[2].empty())) {
-    return rejected("its signature is cut or damaged");
+    return Error::no_credential("its signature is cut or damaged");
   }
   return {};
 }

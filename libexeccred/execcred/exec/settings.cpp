@@ -14,21 +14,19 @@
 namespace execcred {
 namespace {
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Status check_value(const std::string& subject, std::string_view value) {
   if (value.empty()) {
-    return wrong(subject + " has an empty value", "give it a value, or leave it out");
+    return Error::configuration(subject + " has an empty value",
+                                "give it a value, or leave it out");
   }
-  if (has_control_character(value)) return wrong(subject + " has a control character in its value");
+  if (has_control_character(value))
+    return Error::configuration(subject + " has a control character in its value");
   if (has_unexpanded_template(value)) {
-    return wrong(subject + " has a template that nobody expanded",
-                 "Argo CD replaces {{ .ClusterProfileName }} and {{ .ClusterProfileServer }} in a "
-                 "mapping's args, in exactly this spelling; otherwise write {clusterName} and "
-                 "{server.host}, where the option accepts them");
+    return Error::configuration(
+        subject + " has a template that nobody expanded",
+        "Argo CD replaces {{ .ClusterProfileName }} and {{ .ClusterProfileServer }} in a "
+        "mapping's args, in exactly this spelling; otherwise write {clusterName} and "
+        "{server.host}, where the option accepts them");
   }
   return {};
 }
@@ -50,7 +48,7 @@ const Option* option_of_field(const OptionSet& options, std::string_view field) 
 }
 
 Error not_from_arguments(const Option& option) {
-  return wrong(
+  return Error::configuration(
       option.flag() + " stands behind --from-profile, and may not come from a ClusterProfile",
       "set it in the mapping's args, before --from-profile");
 }
@@ -58,12 +56,14 @@ Error not_from_arguments(const Option& option) {
 // The error of a field that names an option, but may not set it.
 Error not_from_field(const Option& option, const std::string& path) {
   if (!option.config_fields.empty()) {
-    return wrong(path + " is not the field of " + option.flag(),
-                 "write it as " + std::string(kConfigPath) + "." + option.config_fields.front());
+    return Error::configuration(
+        path + " is not the field of " + option.flag(),
+        "write it as " + std::string(kConfigPath) + "." + option.config_fields.front());
   }
-  return wrong(path + " sets " + option.flag() + ", which may not come from a ClusterProfile",
-               "set it in the mapping's args, and remove it from the extension "
-               "client.authentication.k8s.io/exec");
+  return Error::configuration(
+      path + " sets " + option.flag() + ", which may not come from a ClusterProfile",
+      "set it in the mapping's args, and remove it from the extension "
+      "client.authentication.k8s.io/exec");
 }
 
 Result<std::vector<std::string>> read_field(const Option& option, const json::Value& value,
@@ -147,7 +147,7 @@ Error not_used(const Option& option, const OptionUse& use, std::string_view valu
   } else {
     message.append(" has no use with ").append(other).append("=").append(value);
   }
-  return wrong(std::move(message), std::string(use.hint));
+  return Error::configuration(std::move(message), std::string(use.hint));
 }
 
 }  // namespace
@@ -171,21 +171,21 @@ Status Settings::take_argument(const std::vector<std::string>& arguments, std::s
   const std::size_t equals = std::min(argument.find('='), argument.size());
   const std::string_view name = argument.substr(dashes, std::max(equals, dashes) - dashes);
   if (dashes == 0 || name.empty()) {
-    return wrong("argument " + std::to_string(index + 1) + " is no option",
-                 "every argument is an option: --name=value; see --help");
+    return Error::configuration("argument " + std::to_string(index + 1) + " is no option",
+                                "every argument is an option: --name=value; see --help");
   }
   const Option* option =
       dashes == 1 && name.size() == 1 ? options_.find_short(name.front()) : options_.find(name);
   if (option == nullptr) {
-    return wrong("unknown option " + in_quotes(argument.substr(0, equals)),
-                 "--help lists the options");
+    return Error::configuration("unknown option " + in_quotes(argument.substr(0, equals)),
+                                "--help lists the options");
   }
   const bool has_value = equals < argument.size();
   if (option->name == kBoundaryFlag) {
-    if (has_value) return wrong("--from-profile takes no value");
+    if (has_value) return Error::configuration("--from-profile takes no value");
     if (is_behind_boundary_)
-      return wrong("--from-profile is given twice",
-                   "write it once, as the last of the mapping's args");
+      return Error::configuration("--from-profile is given twice",
+                                  "write it once, as the last of the mapping's args");
     is_behind_boundary_ = true;
     of(*option) = {.origin = Setting::Origin::flag, .texts = {"true"}};
     return {};
@@ -193,8 +193,8 @@ Status Settings::take_argument(const std::vector<std::string>& arguments, std::s
   if (has_value) return add_value(*option, std::string(argument.substr(equals + 1)));
   if (option->is_switch()) return add_value(*option, "true");
   if (index + 1 == arguments.size() || !may_be_value(arguments[index + 1])) {
-    return wrong(option->flag() + " needs a value",
-                 "write " + option->flag() + "=" + std::string(option->value_name));
+    return Error::configuration(option->flag() + " needs a value",
+                                "write " + option->flag() + "=" + std::string(option->value_name));
   }
   return add_value(*option, arguments[++index]);
 }
@@ -204,8 +204,9 @@ Status Settings::add_value(const Option& option, std::string value) {
   Setting& setting = of(option);
   if (is_behind_boundary_) return add_profile_value(option, setting, std::move(value));
   if (!option.is_repeatable && !setting.texts.empty() && setting.texts.front() != value) {
-    return wrong(option.flag() + " is given twice, with different values",
-                 "it takes one value; only options marked repeatable may be given twice");
+    return Error::configuration(
+        option.flag() + " is given twice, with different values",
+        "it takes one value; only options marked repeatable may be given twice");
   }
   setting.origin = Setting::Origin::flag;
   add_text(setting.texts, std::move(value));
@@ -214,8 +215,9 @@ Status Settings::add_value(const Option& option, std::string value) {
 
 Status Settings::add_profile_value(const Option& option, Setting& setting, std::string value) {
   if (options_.ignores_profile()) {
-    return wrong(option.flag() + " stands behind --from-profile, where this plugin takes no option",
-                 "set it in the mapping's args, before --from-profile");
+    return Error::configuration(
+        option.flag() + " stands behind --from-profile, where this plugin takes no option",
+        "set it in the mapping's args, before --from-profile");
   }
   if (option.profile != Option::Profile::config_and_arguments) {
     return not_from_arguments(option);
@@ -226,11 +228,12 @@ Status Settings::add_profile_value(const Option& option, Setting& setting, std::
     if (option.is_choice && !is_leak) {
       return not_its_choice(option.flag() + " behind --from-profile", option.flag());
     }
-    return wrong(option.flag() + (is_leak ? " stands behind --from-profile with two values"
-                                          : " is set before --from-profile, and may not change"),
-                 is_leak ? "one ClusterProfile's arguments may have leaked into another's; "
-                           "restart the controller, or use spec.cluster.config"
-                         : "remove it from the ClusterProfile, or from the mapping's args");
+    return Error::configuration(
+        option.flag() + (is_leak ? " stands behind --from-profile with two values"
+                                 : " is set before --from-profile, and may not change"),
+        is_leak ? "one ClusterProfile's arguments may have leaked into another's; "
+                  "restart the controller, or use spec.cluster.config"
+                : "remove it from the ClusterProfile, or from the mapping's args");
   }
   setting = {.origin = Setting::Origin::profile_argument, .texts = {std::move(value)}};
   return {};
@@ -257,8 +260,9 @@ Status Settings::take_variable(const Option& option, const std::string& name,
   const bool is_from_profile = setting.origin == Setting::Origin::profile_argument;
   if (is_from_profile && !contains(texts, setting.texts.front())) {
     if (option.is_choice) return not_its_choice(where_from(option.name), name);
-    return wrong(option.flag() + " stands behind --from-profile, and " + name + " sets it already",
-                 "remove it from the ClusterProfile, or from the environment");
+    return Error::configuration(
+        option.flag() + " stands behind --from-profile, and " + name + " sets it already",
+        "remove it from the ClusterProfile, or from the environment");
   }
   setting = {.origin = Setting::Origin::environment, .texts = std::move(texts)};
   return {};
@@ -303,8 +307,8 @@ Status Settings::take_field(const json::Member& member) {
   std::vector<std::string> texts = TRY(read_field(*option, member.value, path));
   if (is_compared && texts != setting.texts) {
     if (setting.is_from_controller()) return not_its_choice(path, where_from(option->name));
-    return wrong(path + " differs from " + where_from(option->name),
-                 "both set " + option->flag() + "; leave one out");
+    return Error::configuration(path + " differs from " + where_from(option->name),
+                                "both set " + option->flag() + "; leave one out");
   }
   if (texts.empty() || is_set) return {};
   setting.origin = Setting::Origin::profile_config;
@@ -440,7 +444,7 @@ Status Settings::check_given(const Option& option) const {
   const std::string& empty = of(option).empty_field;
   const std::string also =
       empty.empty() ? "" : ", and " + std::string(kConfigPath) + "." + empty + " is empty";
-  return wrong(option.flag() + " is required" + also, std::move(hint));
+  return Error::configuration(option.flag() + " is required" + also, std::move(hint));
 }
 
 Setting& Settings::of(const Option& option) {

@@ -13,17 +13,12 @@ namespace {
 
 constexpr std::string_view kClusterName = "{clusterName}";
 
-Error wrong(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Result<std::string> cluster_name_value(std::string_view cluster_name, const ExecInfo& info) {
   if (!cluster_name.empty()) return std::string(cluster_name);
   if (!info.cluster) return missing_cluster_info(kClusterName);
   const json::Value* const field = info.cluster->config.find("clusterName");
   const bool is_empty = field != nullptr && field->string() != nullptr;
-  return wrong(
+  return Error::configuration(
       "{clusterName} needs the cluster's name, and " +
           std::string(is_empty ? "spec.cluster.config.clusterName is empty" : "none is given"),
       "pass --cluster=NAME, or set clusterName in the ClusterProfile's extension "
@@ -34,7 +29,7 @@ Result<std::string> server_host_value(const ExecInfo& info) {
   if (!info.cluster) return missing_cluster_info(kServerHost);
   Result<Url> url = parse_url(info.cluster->server);
   if (!url) {
-    return wrong(
+    return Error::configuration(
         "spec.cluster.server " + redacted_url(info.cluster->server) + " " + url.error().message,
         "");
   }
@@ -45,8 +40,9 @@ Result<std::string> value_of(std::string_view placeholder, std::string_view clus
                              const ExecInfo& info) {
   if (placeholder == "clusterName") return cluster_name_value(cluster_name, info);
   if (placeholder == "server.host") return server_host_value(info);
-  return wrong(in_quotes("{" + std::string(placeholder) + "}") + " is no placeholder",
-               "the placeholders are {clusterName} and {server.host}");
+  return Error::configuration(
+      in_quotes("{" + std::string(placeholder) + "}") + " is no placeholder",
+      "the placeholders are {clusterName} and {server.host}");
 }
 
 }  // namespace
@@ -78,15 +74,16 @@ Result<std::string> expand_template(std::string_view text, std::string_view clus
     if (brace == std::string_view::npos) return expanded;
     const std::size_t end = text.find('}', brace);
     if (text[brace] == '}' || end == std::string_view::npos) {
-      return wrong("has a brace without its counterpart",
-                   "the placeholders are {clusterName} and {server.host}");
+      return Error::configuration("has a brace without its counterpart",
+                                  "the placeholders are {clusterName} and {server.host}");
     }
     const std::string_view placeholder = text.substr(brace + 1, end - brace - 1);
     const std::string value = TRY(value_of(placeholder, cluster_name, info));
     if (!is_dns1123_subdomain(value)) {
-      return wrong("the value of {" + std::string(placeholder) + "}, " + in_quotes(value) +
-                       ", is no DNS name (RFC 1123: a-z, 0-9, '-' and '.')",
-                   "only such names are put into a path");
+      return Error::configuration("the value of {" + std::string(placeholder) + "}, " +
+                                      in_quotes(value) +
+                                      ", is no DNS name (RFC 1123: a-z, 0-9, '-' and '.')",
+                                  "only such names are put into a path");
     }
     expanded += value;
     text.remove_prefix(end + 1);

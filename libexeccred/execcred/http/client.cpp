@@ -31,14 +31,6 @@ using MultiOwner = std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)>;
 constexpr std::chrono::seconds kConnectTimeout(10);
 constexpr long kUploadBuffer = 16 * 1024;  // libcurl's minimum; it clears all of it
 
-Error unusable(std::string message) {
-  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
-}
-
-Error broken(std::string message) {
-  return Error{.kind = Error::Kind::internal, .message = std::move(message)};
-}
-
 // Gives libcurl allocation functions that end the program if there is no memory and the program has
 // a handler for that: libcurl reports some failed allocations as a reply that was cut or is too
 // large.
@@ -58,7 +50,7 @@ Status start_libraries() {
     return OPENSSL_init_ssl(kOptions, nullptr) == 1 && start_libcurl() == CURLE_OK;
   }();
   if (kIsReady) return {};
-  return broken("cannot start libcurl");
+  return Error::internal("cannot start libcurl");
 }
 
 bool is_safe_to_repeat(const HttpRequest& request) {
@@ -161,17 +153,17 @@ Status CurlClient::start() {
   }
   if (!settings_.tls.server_name.empty()) {
     Result<Host> host = parse_host(settings_.tls.server_name);
-    if (!host) return unusable("the TLS server name " + host.error().message);
+    if (!host) return Error::configuration("the TLS server name " + host.error().message);
     server_name_ = *std::move(host);
   }
   multi_.reset(curl_multi_init());
-  if (multi_ == nullptr) return broken("cannot start libcurl");
+  if (multi_ == nullptr) return Error::internal("cannot start libcurl");
 #if LIBCURL_VERSION_NUM >= 0x081600
   // Newer libcurls ask the multi handle for what CURLOPT_QUICK_EXIT says.
   curl_multi_setopt(multi_.get(), CURLMOPT_QUICK_EXIT, 1L);
 #endif
   curl_.reset(curl_easy_init());
-  if (curl_ == nullptr) return broken("cannot start libcurl");
+  if (curl_ == nullptr) return Error::internal("cannot start libcurl");
   return {};
 }
 

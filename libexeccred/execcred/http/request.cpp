@@ -16,10 +16,6 @@
 namespace execcred {
 namespace {
 
-Error unusable(std::string message) {
-  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
-}
-
 // Headers that determine where a message ends are set by libcurl only.
 bool is_reserved_header(const std::string& name) {
   constexpr std::array<std::string_view, 8> kReserved = {
@@ -32,18 +28,18 @@ bool is_reserved_header(const std::string& name) {
 
 Status check_request(const HttpRequest& request) {
   if (!is_http_token(request.method) || request.method == "CONNECT") {
-    return unusable(in_quotes(request.method) + " is no HTTP method");
+    return Error::configuration(in_quotes(request.method) + " is no HTTP method");
   }
   for (const HttpHeader& header : request.headers) {
     if (!is_http_token(header.name)) {
-      return unusable(in_quotes(header.name) + " is no name of an HTTP header");
+      return Error::configuration(in_quotes(header.name) + " is no name of an HTTP header");
     }
     if (is_reserved_header(header.name)) {
-      return unusable("the HTTP header " + in_quotes(header.name) + " cannot be set");
+      return Error::configuration("the HTTP header " + in_quotes(header.name) + " cannot be set");
     }
     if (has_control_character(header.value.reveal())) {
-      return unusable("the value of the HTTP header " + in_quotes(header.name) +
-                      " has a control character");
+      return Error::configuration("the value of the HTTP header " + in_quotes(header.name) +
+                                  " has a control character");
     }
   }
   return {};
@@ -51,10 +47,10 @@ Status check_request(const HttpRequest& request) {
 
 Result<Url> parse_target(const HttpRequest& request) {
   Result<Url> url = parse_url(request.url);
-  if (!url) return unusable("the URL to ask " + url.error().message);
+  if (!url) return Error::configuration("the URL to ask " + url.error().message);
   const bool is_plain = url->scheme == "http";
   if (url->scheme == "https" || (is_plain && request.allow_plain_http)) return url;
-  Error error = unusable(in_quotes(origin_of(*url)) + " is no https URL");
+  Error error = Error::configuration(in_quotes(origin_of(*url)) + " is no https URL");
   if (is_plain)
     error.hint = "without TLS, others on the network could read and change what is sent";
   return error;

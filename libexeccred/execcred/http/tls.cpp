@@ -33,10 +33,6 @@ constexpr const char* kGroups = "*X25519MLKEM768:*secp256r1:x25519:secp384r1:sec
 constexpr const char* kGroups = "P-256:X25519:P-384:P-521";
 #endif
 
-Error unusable(std::string message) {
-  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
-}
-
 // Whether OpenSSL's error queue reports a lack of memory. Empties the queue.
 bool has_lacked_memory() {
   bool has_lacked = false;
@@ -49,9 +45,10 @@ bool has_lacked_memory() {
 constexpr const char* kCaPem = "the PEM of the CA";
 
 Result<std::vector<std::string>> parse_ca(std::string_view pem) {
-  if (pem.size() > kMaxPem) return unusable(std::string(kCaPem) + " is larger than 1 MiB");
+  if (pem.size() > kMaxPem)
+    return Error::configuration(std::string(kCaPem) + " is larger than 1 MiB");
   Result<std::vector<std::string>> ders = parse_pem_certificates(pem);
-  if (!ders) return unusable(std::string(kCaPem) + " " + ders.error().message);
+  if (!ders) return Error::configuration(std::string(kCaPem) + " " + ders.error().message);
   return ders;
 }
 
@@ -61,23 +58,23 @@ Result<X509Owner> parse_certificate(const std::string& der, const std::string& w
   X509Owner certificate(d2i_X509(nullptr, &bytes, static_cast<long>(der.size())));
   if (certificate != nullptr && bytes == end) return certificate;
   if (has_lacked_memory()) return no_memory_for_tls();
-  return unusable(what + " holds a malformed certificate");
+  return Error::configuration(what + " holds a malformed certificate");
 }
 
 // Reads the client's certificates as Go does: blocks of another kind are skipped, because a file
 // may also contain the key.
 Result<std::vector<X509Owner>> parse_chain(std::string_view pem) {
   const std::string what = "the client's certificate";
-  if (pem.size() > kMaxPem) return unusable(what + " is larger than 1 MiB");
+  if (pem.size() > kMaxPem) return Error::configuration(what + " is larger than 1 MiB");
   const Result<std::vector<PemBlock>> blocks = parse_pem_blocks(pem);
-  if (!blocks) return unusable(what + " " + blocks.error().message);
+  if (!blocks) return Error::configuration(what + " " + blocks.error().message);
   std::vector<X509Owner> chain;
   for (const PemBlock& block : *blocks) {
     if (block.label != "CERTIFICATE") continue;
     X509Owner certificate = TRY(parse_certificate(std::string(block.der.reveal()), what));
     chain.push_back(std::move(certificate));
   }
-  if (chain.empty()) return unusable(what + " holds no certificate");
+  if (chain.empty()) return Error::configuration(what + " holds no certificate");
   return chain;
 }
 
@@ -88,16 +85,16 @@ int refuse_pass_phrase(char* /*buffer*/, int /*size*/, int /*is_writing*/, void*
 }
 
 Result<KeyOwner> parse_key(const SecretString& pem) {
-  if (pem.size() > kMaxPem) return unusable("the client's key is larger than 1 MiB");
+  if (pem.size() > kMaxPem) return Error::configuration("the client's key is larger than 1 MiB");
   const BioOwner bio(BIO_new_mem_buf(pem.reveal().data(), static_cast<int>(pem.size())));
   bool was_asked = false;
   KeyOwner key(PEM_read_bio_PrivateKey(bio.get(), nullptr, refuse_pass_phrase, &was_asked));
   const bool has_lacked = has_lacked_memory();
-  if (was_asked) return unusable("the client's key is encrypted");
+  if (was_asked) return Error::configuration("the client's key is encrypted");
   // OpenSSL passes over a byte order mark, and Go does not.
   if (pem.reveal().starts_with("\xef\xbb\xbf")) key.reset();
   if (key == nullptr && has_lacked) return no_memory_for_tls();
-  if (key == nullptr) return unusable("the client's key is no private key in PEM");
+  if (key == nullptr) return Error::configuration("the client's key is no private key in PEM");
   return key;
 }
 
@@ -200,7 +197,7 @@ Result<ClientPair> ClientPair::parse(std::string_view certificate, const SecretS
   pair.key = TRY(parse_key(key));
   if (X509_check_private_key(pair.chain.front().get(), pair.key.get()) == 1) return pair;
   ERR_clear_error();
-  Error error = unusable("the client's key does not belong to its certificate");
+  Error error = Error::configuration("the client's key does not belong to its certificate");
   error.cause = cause::kCredentialKeyMismatch;
   return error;
 }
@@ -257,8 +254,10 @@ void Tls::use_waiting_time() {
 
 Status Tls::load_client_certificate(const TlsSettings& settings) {
   if (settings.client_certificate.empty() && settings.client_key.empty()) return {};
-  if (settings.client_certificate.empty()) return unusable("a client key needs its certificate");
-  if (settings.client_key.empty()) return unusable("a client certificate needs its key");
+  if (settings.client_certificate.empty())
+    return Error::configuration("a client key needs its certificate");
+  if (settings.client_key.empty())
+    return Error::configuration("a client certificate needs its key");
   pair_ = TRY(ClientPair::parse(settings.client_certificate, settings.client_key));
   return {};
 }

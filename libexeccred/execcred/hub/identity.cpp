@@ -21,11 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kServiceAccount = "/var/run/secrets/kubernetes.io/serviceaccount/";
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 // Makes each error of the kubeconfig one of configuration, because the kubeconfig is part of the
 // user's configuration.
 template <class T>
@@ -40,7 +35,9 @@ Result<Kubeconfig> read_kubeconfig(const fs::path& path) {
   Kubeconfig config = TRY(Kubeconfig::parse(text.reveal(), Kubeconfig::Source::hub).hint(kHint));
   std::error_code problem;
   const fs::path absolute = fs::absolute(path, problem);
-  if (problem) return wrong("cannot read " + in_quotes(path.native()) + ": " + problem.message());
+  if (problem)
+    return Error::configuration("cannot read " + in_quotes(path.native()) + ": " +
+                                problem.message());
   config.resolve_paths(absolute.parent_path());
   return config;
 }
@@ -73,13 +70,14 @@ Result<Kubeconfig> read_kubeconfigs(std::string_view paths) {
   }
   if (merged) return *std::move(merged);
   if (first_missing) return *std::move(first_missing);
-  return wrong("KUBECONFIG names no file");
+  return Error::configuration("KUBECONFIG names no file");
 }
 
 Error not_alone(const std::string& user, const std::string& what) {
-  return wrong("user " + in_quotes(user) + " of the hub's kubeconfig has " + what,
-               "only a token, a token file or a client certificate is accepted for the hub; make a "
-               "kubeconfig with one of them");
+  return Error::configuration(
+      "user " + in_quotes(user) + " of the hub's kubeconfig has " + what,
+      "only a token, a token file or a client certificate is accepted for the hub; make a "
+      "kubeconfig with one of them");
 }
 
 Status check_user(const KubeconfigUser& user) {
@@ -97,7 +95,8 @@ Status check_user(const KubeconfigUser& user) {
 // The value of a field that is base64 in the kubeconfig.
 Result<std::string> decoded(std::string_view data, std::string_view field) {
   std::optional<std::string> value = decode_base64(data);
-  if (!value) return wrong(std::string(field) + " of the hub's kubeconfig is no base64");
+  if (!value)
+    return Error::configuration(std::string(field) + " of the hub's kubeconfig is no base64");
   return *std::move(value);
 }
 
@@ -116,8 +115,9 @@ Status take_user(const KubeconfigUser& user, Hub& hub) {
   if (tls.client_key.empty()) hub.tls_files.client_key = user.client_key;
   TRY(read_tls_files(hub.tls_files, tls));
   if (tls.client_certificate.empty() != tls.client_key.empty()) {
-    return wrong("user " + in_quotes(user.name) +
-                 " of the hub's kubeconfig has a client certificate or a key, but not both");
+    return Error::configuration(
+        "user " + in_quotes(user.name) +
+        " of the hub's kubeconfig has a client certificate or a key, but not both");
   }
   if (hub.token.empty() && tls.client_certificate.empty()) {
     return not_alone(user.name, "neither a token nor a client certificate");
@@ -130,13 +130,13 @@ Status take_cluster(const KubeconfigCluster& entry, Hub& hub) {
   if (!entry.problems.empty()) return entry.problems.front();
   const Result<Url> url = parse_url(cluster.server);
   if (!url || url->scheme != "https" || !url->query.empty()) {
-    return wrong("the hub's server " + redacted_url(cluster.server) + " " +
-                     (url ? "is not https" : url.error().message),
-                 "it must be https://HOST[:PORT][/PATH]");
+    return Error::configuration("the hub's server " + redacted_url(cluster.server) + " " +
+                                    (url ? "is not https" : url.error().message),
+                                "it must be https://HOST[:PORT][/PATH]");
   }
   if (cluster.insecure_skip_tls_verify) {
-    return wrong("the hub's kubeconfig sets insecure-skip-tls-verify",
-                 "give it the hub's CA as certificate-authority-data");
+    return Error::configuration("the hub's kubeconfig sets insecure-skip-tls-verify",
+                                "give it the hub's CA as certificate-authority-data");
   }
   hub.server = cluster.server;
   while (hub.server.ends_with('/')) hub.server.pop_back();
@@ -178,8 +178,9 @@ Result<Hub> hub_of_pod(const Environment& environment) {
   Hub hub{.server = in_cluster_server(environment), .origin = "the Pod's service account"};
   const Result<Url> url = parse_url(hub.server);
   if (!url) {
-    return wrong("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT make no URL: it " +
-                 url.error().message);
+    return Error::configuration(
+        "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT make no URL: it " +
+        url.error().message);
   }
   hub.http.proxy = proxy_of(environment);
   hub.name_space = in_cluster_namespace(environment);
@@ -199,12 +200,14 @@ Result<Hub> find_hub_with(std::string_view kubeconfig, std::optional<std::string
   }
   if (paths) return hub_of_kubeconfig(read_kubeconfigs(*paths), context, "KUBECONFIG", environment);
   if (context && !context->empty()) {
-    return wrong("--context is given, but no kubeconfig: neither --kubeconfig nor KUBECONFIG",
-                 "name the kubeconfig that has the context with --kubeconfig=PATH");
+    return Error::configuration(
+        "--context is given, but no kubeconfig: neither --kubeconfig nor KUBECONFIG",
+        "name the kubeconfig that has the context with --kubeconfig=PATH");
   }
   if (environment.get("KUBERNETES_SERVICE_HOST")) return hub_of_pod(environment);
-  return wrong("no hub is known: there is no --kubeconfig, no KUBECONFIG, and this is no Pod",
-               "pass --kubeconfig=PATH, or run where a service account is mounted");
+  return Error::configuration(
+      "no hub is known: there is no --kubeconfig, no KUBECONFIG, and this is no Pod",
+      "pass --kubeconfig=PATH, or run where a service account is mounted");
 }
 
 }  // namespace
@@ -226,7 +229,7 @@ std::string in_cluster_server(const Environment& environment) {
 }
 
 Result<SecretString> in_cluster_token(const Environment& environment) {
-  if (!environment.get("KUBERNETES_SERVICE_HOST")) return wrong("this is no Pod");
+  if (!environment.get("KUBERNETES_SERVICE_HOST")) return Error::configuration("this is no Pod");
   const SecretString content =
       TRY(read_secret_file(std::string(kServiceAccount) + "token")
               .hint("the Pod needs automountServiceAccountToken: true, or --kubeconfig=PATH"));

@@ -27,31 +27,27 @@ using std::chrono::steady_clock;
 constexpr Duration kReleaseTime = std::chrono::seconds(2);
 constexpr std::size_t kMaxIdentity = 253;
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Status check(const LeaseSettings& settings) {
   if (!is_dns1123_label(settings.name_space) || !is_dns1123_subdomain(settings.name)) {
-    return wrong(
+    return Error::configuration(
         in_quotes(settings.name_space + "/" + settings.name) + " is no NAMESPACE/NAME of a Lease",
         "both are in [a-z0-9-], the name perhaps with dots");
   }
   if (settings.identity.size() > kMaxIdentity || !is_visible_ascii(settings.identity) ||
       settings.identity.empty()) {
-    return wrong(in_quotes(settings.identity) + " cannot be the identity of a lease's holder",
-                 "it must be one word of at most 253 visible ASCII characters");
+    return Error::configuration(
+        in_quotes(settings.identity) + " cannot be the identity of a lease's holder",
+        "it must be one word of at most 253 visible ASCII characters");
   }
   const LeaseTimings& timings = settings.timings;
   const bool is_whole = timings.lease_duration % std::chrono::seconds(1) == Duration::zero();
   if (!is_whole || timings.lease_duration < std::chrono::seconds(1)) {
-    return wrong("the duration of a lease must be whole seconds");
+    return Error::configuration("the duration of a lease must be whole seconds");
   }
   const auto retry = std::chrono::duration<double>(timings.retry_period) * (1 + timings.jitter);
   if (timings.lease_duration <= timings.renew_deadline || timings.renew_deadline <= retry ||
       timings.retry_period <= Duration::zero() || timings.jitter < 0) {
-    return wrong(
+    return Error::configuration(
         "the duration of a lease must exceed its renew deadline, and that its retry period with "
         "the jitter");
   }

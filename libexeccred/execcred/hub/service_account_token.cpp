@@ -17,25 +17,21 @@ namespace {
 constexpr std::string_view kVersion = "authentication.k8s.io/v1";
 constexpr std::string_view kKind = "TokenRequest";
 
-Error wrong(std::string message) {
-  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
-}
-
-Error rejected(std::string message) {
-  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
-}
-
 Status check_names(const ServiceAccountTokenRequest& request) {
   if (!is_dns1123_label(request.name_space)) {
-    return wrong(in_quotes(request.name_space) + " cannot be the namespace of a service account");
+    return Error::configuration(in_quotes(request.name_space) +
+                                " cannot be the namespace of a service account");
   }
   if (!is_dns1123_subdomain(request.name)) {
-    return wrong(in_quotes(request.name) + " cannot be the name of a service account");
+    return Error::configuration(in_quotes(request.name) +
+                                " cannot be the name of a service account");
   }
   for (const std::string& audience : request.audiences) {
-    if (audience.empty()) return wrong("a service account's token needs an audience");
+    if (audience.empty())
+      return Error::configuration("a service account's token needs an audience");
     if (has_control_character(audience)) {
-      return wrong("the audience " + in_quotes(audience) + " has a control character");
+      return Error::configuration("the audience " + in_quotes(audience) +
+                                  " has a control character");
     }
   }
   return {};
@@ -59,12 +55,13 @@ Result<UnverifiedClaims> claims_for(const SecretString& token,
                                     const std::vector<std::string>& audiences,
                                     const std::string& noun) {
   std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
-  if (!claims) return rejected(noun + "'s token is no JWT");
+  if (!claims) return Error::no_credential(noun + "'s token is no JWT");
   const std::vector<std::string>& given = claims->audiences;
   for (const std::string& audience : audiences) {
     if (std::find(given.begin(), given.end(), audience) != given.end()) continue;
-    return rejected(noun + "'s token is not for the audience " + in_quotes(audience) +
-                    ", but for " + (given.empty() ? "none" : in_quotes(join(given, ", "))));
+    return Error::no_credential(noun + "'s token is not for the audience " + in_quotes(audience) +
+                                ", but for " +
+                                (given.empty() ? "none" : in_quotes(join(given, ", "))));
   }
   return *std::move(claims);
 }
@@ -74,13 +71,14 @@ Result<ServiceAccountToken> read_token(const json::Value& reply,
                                        const std::string& noun) {
   const json::ObjectReader reader = TRY(json::ObjectReader::open(reply, ""));
   const std::string kind = TRY(reader.required_string("kind"));
-  if (kind != kKind) return rejected("it is a " + in_quotes(kind) + ", no " + std::string(kKind));
+  if (kind != kKind)
+    return Error::no_credential("it is a " + in_quotes(kind) + ", no " + std::string(kKind));
   const json::ObjectReader status = TRY(reader.required_object("status"));
   std::string text = TRY(status.required_string("token"));
   const SecretString content(text);
   wipe(text);
   // bearer_token() trims the text, which would hide that it is not one word.
-  if (!is_visible_ascii(content.reveal())) return rejected("its token is not one word");
+  if (!is_visible_ascii(content.reveal())) return Error::no_credential("its token is not one word");
   ServiceAccountToken found;
   found.token = TRY(bearer_token(content));
   const std::optional<std::string> end = TRY(status.optional_string("expirationTimestamp"));

@@ -173,23 +173,20 @@ class TreeBuilder {
   std::string refusal_;
 };
 
-Error refused(std::string message) {
-  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
-}
-
 }  // namespace
 
 Result<Value> parse(std::string_view text, const Limits& limits) {
   if (text.size() > limits.bytes) {
-    return refused("is larger than " + std::to_string(limits.bytes / 1024) + " KiB");
+    return Error::configuration("is larger than " + std::to_string(limits.bytes / 1024) + " KiB");
   }
-  if (trim(text).empty()) return refused("is empty");
-  if (text.starts_with("\ufeff")) return refused("starts with a byte order mark");
+  if (trim(text).empty()) return Error::configuration("is empty");
+  if (text.starts_with("\ufeff")) return Error::configuration("starts with a byte order mark");
   // nlohmann/json takes a NUL as the end of the text.
   const std::size_t end = std::min(text.find('\0'), text.size());
   TreeBuilder builder(text.substr(0, end), limits);
-  if (!builder.build()) return refused(builder.refusal());
-  if (end < text.size()) return refused("is no valid JSON at " + line_and_column(text, end));
+  if (!builder.build()) return Error::configuration(builder.refusal());
+  if (end < text.size())
+    return Error::configuration("is no valid JSON at " + line_and_column(text, end));
   return std::move(builder.tree());
 }
 

@@ -33,25 +33,21 @@ constexpr std::array<NamedMethod, 6> kMethods = {{
     {ClientAuthMethod::federated, "federated"},
 }};
 
-Error unusable(std::string message) {
-  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
-}
-
 Error needs(ClientAuthMethod method, std::string_view what) {
-  return unusable("the client authentication " + std::string(name_of(method)) + " needs " +
-                  std::string(what));
+  return Error::configuration("the client authentication " + std::string(name_of(method)) +
+                              " needs " + std::string(what));
 }
 
 Status check_alone(const HttpRequest& request, const Form& form) {
   for (const std::string_view name :
        {"client_id", "client_secret", "client_assertion", "client_assertion_type"}) {
-    if (form.has(name)) return unusable("the request authenticates its client twice");
+    if (form.has(name)) return Error::configuration("the request authenticates its client twice");
   }
   const auto is_authorization = [](const HttpHeader& header) {
     return ascii_lower(header.name) == "authorization";
   };
   if (std::any_of(request.headers.begin(), request.headers.end(), is_authorization)) {
-    return unusable("the request authenticates its client twice");
+    return Error::configuration("the request authenticates its client twice");
   }
   return {};
 }
@@ -60,7 +56,7 @@ Status check_secret(const ClientAuthentication& client) {
   if (client.client_id.empty()) return needs(client.method, "a client id");
   if (client.secret.empty()) return needs(client.method, "a client secret");
   if (has_control_character(client.secret.reveal())) {
-    return unusable("the client secret has a control character, a line break perhaps");
+    return Error::configuration("the client secret has a control character, a line break perhaps");
   }
   return {};
 }
@@ -133,7 +129,7 @@ Status add_credentials(const ClientAuthentication& client, TimePoint now, HttpRe
     case ClientAuthMethod::federated:
       if (client.assertion.empty()) return needs(client.method, "an assertion");
       if (has_control_character(client.assertion.reveal())) {
-        return unusable("the client assertion has a control character");
+        return Error::configuration("the client assertion has a control character");
       }
       if (client.assertion_type.empty()) return needs(client.method, "an assertion type");
       add_assertion(client.assertion_type, client.assertion, form);
@@ -182,7 +178,7 @@ Status authenticate_client(const ClientAuthentication& client, TimePoint now, Ht
                            Form& form) {
   TRY(check_alone(request, form));
   if (has_control_character(client.client_id)) {
-    return unusable("the client id has a control character");
+    return Error::configuration("the client id has a control character");
   }
   // With client_secret_basic, the header already contains the client's id.
   if (!client.client_id.empty() && client.method != ClientAuthMethod::client_secret_basic) {

@@ -22,11 +22,6 @@ namespace {
 constexpr std::string_view kWellKnown = "/.well-known/openid-configuration";
 constexpr std::size_t kMaxDocument = 1024 * 1024;
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Status check_endpoint(const std::string& url, const std::string& path) {
   const Result<Url> parsed = parse_url(url);
   if (parsed && parsed->scheme == "https") return {};
@@ -39,9 +34,10 @@ Result<DiscoveryDocument> read_document(const json::Value& value, std::string_vi
   DiscoveryDocument document;
   document.issuer = TRY(reader.required_string("issuer"));
   if (document.issuer != issuer) {
-    return rejected("the discovery document is of the issuer " + in_quotes(document.issuer) +
-                        ", not of " + in_quotes(issuer),
-                    "write the issuer exactly as the server does, with or without '/' at its end");
+    return Error::no_credential(
+        "the discovery document is of the issuer " + in_quotes(document.issuer) + ", not of " +
+            in_quotes(issuer),
+        "write the issuer exactly as the server does, with or without '/' at its end");
   }
   document.token_endpoint = TRY(reader.required_string("token_endpoint"));
   TRY(check_endpoint(document.token_endpoint, "token_endpoint"));
@@ -74,11 +70,12 @@ Result<std::string> discovery_url(std::string_view issuer) {
 
 Result<DiscoveryDocument> parse_discovery(std::string_view document, std::string_view issuer) {
   Result<json::Value> parsed = json::parse(document, {.bytes = kMaxDocument});
-  if (!parsed) return rejected("the JSON of the discovery document " + parsed.error().message);
+  if (!parsed)
+    return Error::no_credential("the JSON of the discovery document " + parsed.error().message);
   Result<DiscoveryDocument> read = read_document(*parsed, issuer);
   // The mistake is the server's, so it is not an error of the configuration.
   if (!read && read.error().kind == Error::Kind::configuration) {
-    return rejected("in the discovery document, " + read.error().message);
+    return Error::no_credential("in the discovery document, " + read.error().message);
   }
   return read;
 }

@@ -61,11 +61,6 @@ constexpr std::array<Algorithm, 10> kAlgorithms = {{
     {.name = "EdDSA", .family = Family::edwards, .digest = nullptr},
 }};
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Error failed(const std::string& step) {
   ERR_clear_error();
   return Error{.message = "OpenSSL cannot " + step};
@@ -103,7 +98,7 @@ Result<std::string> describe(const EVP_PKEY& key) {
   switch (EVP_PKEY_get_base_id(&key)) {
     case EVP_PKEY_RSA:
       if (EVP_PKEY_get_bits(&key) < kLeastRsaBits) {
-        return rejected(
+        return Error::no_credential(
             "the private key is too weak to sign with: it has " +
                 std::to_string(EVP_PKEY_get_bits(&key)) + " bits, and RSA needs 2048",
             "make a new one: openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:3072");
@@ -115,8 +110,8 @@ Result<std::string> describe(const EVP_PKEY& key) {
     case EVP_PKEY_ED448:
       return std::string("an Edwards-curve key");
     default:
-      return rejected("the private key is of a kind that cannot sign tokens",
-                      "it must be RSA, EC (P-256, P-384 or P-521) or Ed25519");
+      return Error::no_credential("the private key is of a kind that cannot sign tokens",
+                                  "it must be RSA, EC (P-256, P-384 or P-521) or Ed25519");
   }
 }
 
@@ -138,8 +133,9 @@ Result<const Algorithm*> choose_algorithm(const EVP_PKEY& key, std::string_view 
   for (const Algorithm& known : kAlgorithms) {
     if (fits(known, key)) return &known;
   }
-  return rejected("the private key is " + description + ", for which there is no signing algorithm",
-                  "the curve must be P-256, P-384 or P-521");
+  return Error::no_credential(
+      "the private key is " + description + ", for which there is no signing algorithm",
+      "the curve must be P-256, P-384 or P-521");
 }
 
 // The salt is as long as the digest (RFC 7518, section 3.5).
@@ -186,7 +182,8 @@ Result<std::string> joined_coordinates(const std::string& der, int bytes) {
 
 Result<SigningKey> SigningKey::read(const SecretString& pem, std::string_view algorithm) {
   TRY(start_openssl());
-  if (trim(pem.reveal()).empty()) return rejected("the private key is missing or empty");
+  if (trim(pem.reveal()).empty())
+    return Error::no_credential("the private key is missing or empty");
   PrivateKey found = TRY(read_private_key(pem));
   const Algorithm* const chosen = TRY(choose_algorithm(*found.key, algorithm));
   SigningKey key;

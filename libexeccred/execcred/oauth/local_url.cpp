@@ -16,11 +16,6 @@
 namespace execcred {
 namespace {
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 bool is_metadata_address(const IpAddress& address) {
   // AWS (also its container credentials), Google, Alibaba.
   constexpr std::array<std::string_view, 4> kAddresses = {"fd00:ec2::254", "fd00:ec2::23",
@@ -60,13 +55,14 @@ bool is_local_host(const Host& host) {
 
 Status check_local_url(const std::string& text) {
   const Result<Url> url = parse_url(text);
-  if (!url) return wrong(redacted_url(text) + " " + url.error().message);
+  if (!url) return Error::configuration(redacted_url(text) + " " + url.error().message);
   if (url->scheme == "https") return {};
   const std::string shown = in_quotes(origin_of(*url));
-  if (url->scheme != "http") return wrong(shown + " is neither https nor http");
+  if (url->scheme != "http") return Error::configuration(shown + " is neither https nor http");
   if (is_local_host(url->host)) return {};
-  return wrong(shown + " is plain http to another machine",
-               "http is for this machine, link-local addresses and metadata servers; use https");
+  return Error::configuration(
+      shown + " is plain http to another machine",
+      "http is for this machine, link-local addresses and metadata servers; use https");
 }
 
 Result<HttpResponse> ask_local_url(HttpRequest request, TlsSettings tls, CallContext& call) {

@@ -22,11 +22,6 @@ using std::chrono::seconds;
 
 constexpr std::size_t kMaxType = 60;  // of a type that is shown
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 class WipedDocument {
  public:
   explicit WipedDocument(json::Value value) : value_(std::move(value)) {}
@@ -46,11 +41,12 @@ Result<SecretString> secret_member(const json::Value& document, std::string_view
   if (value == nullptr || value->is_null()) return SecretString();
   const std::string* text = value->string();
   if (text == nullptr) {
-    return rejected("the reply's " + in_quotes(name) + " is " + std::string(value->kind()) +
-                    ", not a string");
+    return Error::no_credential("the reply's " + in_quotes(name) + " is " +
+                                std::string(value->kind()) + ", not a string");
   }
   if (!is_visible_ascii(*text)) {
-    return rejected("the reply's " + in_quotes(name) + " has a byte that no token may hold");
+    return Error::no_credential("the reply's " + in_quotes(name) +
+                                " has a byte that no token may hold");
   }
   return SecretString(*text);
 }
@@ -58,7 +54,7 @@ Result<SecretString> secret_member(const json::Value& document, std::string_view
 Result<std::string> text_member(const json::Value& document, std::string_view name) {
   const json::ObjectReader reader = TRY(json::ObjectReader::open(document, ""));
   Result<std::optional<std::string>> text = reader.optional_string(name);
-  if (!text) return rejected("the reply's " + text.error().message);
+  if (!text) return Error::no_credential("the reply's " + text.error().message);
   return std::move(*text).value_or("");
 }
 
@@ -66,9 +62,10 @@ Status check_token_type(const json::Value& document, const SecretTexts& secrets)
   const std::string type = TRY(text_member(document, "token_type"));
   const std::string lower = ascii_lower(type);
   if (lower.empty() || lower == "bearer" || lower == "n_a") return {};
-  return rejected("the reply's token is of the type '" + shown_text(type, secrets, kMaxType) +
-                      "', not 'Bearer'",
-                  "the server binds tokens to a key; it must give this client plain bearer tokens");
+  return Error::no_credential(
+      "the reply's token is of the type '" + shown_text(type, secrets, kMaxType) +
+          "', not 'Bearer'",
+      "the server binds tokens to a key; it must give this client plain bearer tokens");
 }
 
 // The value of `expires_in` in whole seconds, at most a day; nullopt if there is none.
@@ -78,12 +75,14 @@ Result<std::optional<seconds>> lifetime_of(const json::Value& document) {
   const Result<json::Value> quoted =
       value->string() != nullptr ? json::parse(*value->string()) : Result<json::Value>(*value);
   const json::Number* number = quoted ? quoted->number() : nullptr;
-  if (number == nullptr) return rejected("the reply's 'expires_in' is no number of seconds");
+  if (number == nullptr)
+    return Error::no_credential("the reply's 'expires_in' is no number of seconds");
   const double exact = std::strtod(number->text.c_str(), nullptr);
   const auto longest = static_cast<double>(seconds(kLongestLifetime).count());
   const auto whole = static_cast<std::int64_t>(std::clamp(exact, 0.0, longest));
   if (whole > 0) return std::optional(seconds(whole));
-  return rejected("the reply's token has ended already: its 'expires_in' is not above 0");
+  return Error::no_credential(
+      "the reply's token has ended already: its 'expires_in' is not above 0");
 }
 
 Result<SecretString> chosen_token(const json::Value& document, ReplyToken wanted) {
@@ -91,8 +90,9 @@ Result<SecretString> chosen_token(const json::Value& document, ReplyToken wanted
   const std::string_view name = is_id_token ? "id_token" : "access_token";
   const SecretString text = TRY(secret_member(document, name));
   if (text.empty()) {
-    return rejected("the reply has no " + in_quotes(name),
-                    is_id_token ? "add 'openid' to the scope, or use the access_token" : "");
+    return Error::no_credential(
+        "the reply has no " + in_quotes(name),
+        is_id_token ? "add 'openid' to the scope, or use the access_token" : "");
   }
   return bearer_token(text);
 }
@@ -105,8 +105,8 @@ Result<std::optional<TimePoint>> end_of(const SecretString& token, const json::V
     const std::optional<seconds> lifetime = TRY(lifetime_of(document));
     if (lifetime) end = rules.now + *lifetime;
   } else if (!claims || !claims->expires_at) {
-    return rejected(claims ? "the reply's 'id_token' has no 'exp'"
-                           : "the reply's 'id_token' is no JWT");
+    return Error::no_credential(claims ? "the reply's 'id_token' has no 'exp'"
+                                       : "the reply's 'id_token' is no JWT");
   }
   if (claims) {
     TRY(check_lifetime(*claims, rules.now));

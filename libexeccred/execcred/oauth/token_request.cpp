@@ -63,10 +63,6 @@ constexpr std::array<std::string_view, 15> kReserved = {
     "refresh_token", "resource",         "requested_token_type",
     "scope",         "subject_token",    "subject_token_type"};
 
-Error unusable(std::string message) {
-  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
-}
-
 std::string_view grant_type(Grant grant) {
   switch (grant) {
     case Grant::token_exchange:
@@ -91,9 +87,9 @@ Status check_secret(const SecretString& secret, const std::string& what) {
 }
 
 Status add_checked(std::string_view name, std::string_view value, Form& form) {
-  if (value.empty()) return unusable("the request's " + in_quotes(name) + " is empty");
+  if (value.empty()) return Error::configuration("the request's " + in_quotes(name) + " is empty");
   if (has_control_character(value)) {
-    return unusable("the request's " + in_quotes(name) + " has a control character");
+    return Error::configuration("the request's " + in_quotes(name) + " has a control character");
   }
   form.add(name, value);
   return {};
@@ -115,7 +111,7 @@ Status add_subject(const TokenRequest& request, Form& form) {
       return {};
     case Grant::client_credentials:
       if (request.subject.empty()) return {};
-      return unusable("client credentials are asked for without a subject token");
+      return Error::configuration("client credentials are asked for without a subject token");
   }
   return Error{.message = "a grant without a name"};
 }
@@ -123,7 +119,7 @@ Status add_subject(const TokenRequest& request, Form& form) {
 Status add_actor(const TokenRequest& request, Form& form) {
   if (request.actor_token.empty()) return {};
   if (request.grant != Grant::token_exchange) {
-    return unusable("an actor token is for token exchange alone");
+    return Error::configuration("an actor token is for token exchange alone");
   }
   TRY(check_secret(request.actor_token, "the actor token"));
   form.add("actor_token", request.actor_token);
@@ -133,13 +129,13 @@ Status add_actor(const TokenRequest& request, Form& form) {
 Status check_parameter(const TokenParameter& parameter) {
   const std::string quoted = in_quotes(parameter.name);
   if (std::find(kReserved.begin(), kReserved.end(), parameter.name) != kReserved.end()) {
-    return unusable("the parameter " + quoted + " has an option of its own");
+    return Error::configuration("the parameter " + quoted + " has an option of its own");
   }
   if (parameter.name.empty() || !is_visible_ascii(parameter.name)) {
-    return unusable("the parameter " + quoted + " is no name");
+    return Error::configuration("the parameter " + quoted + " is no name");
   }
   if (has_control_character(parameter.value)) {
-    return unusable("the parameter " + quoted + " has a control character");
+    return Error::configuration("the parameter " + quoted + " has a control character");
   }
   return {};
 }
@@ -149,7 +145,7 @@ Status check_parameter(const TokenParameter& parameter) {
 Result<TokenParameter> parse_token_parameter(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    return unusable("a parameter is NAME=VALUE");
+    return Error::configuration("a parameter is NAME=VALUE");
   }
   return TokenParameter{.name = std::string(text.substr(0, equals)),
                         .value = std::string(text.substr(equals + 1))};
@@ -160,7 +156,7 @@ Status check_parameters(const std::vector<TokenParameter>& parameters) {
   for (const TokenParameter& parameter : parameters) {
     TRY(check_parameter(parameter));
     if (!names.insert(parameter.name).second) {
-      return unusable("the parameter " + in_quotes(parameter.name) + " comes twice");
+      return Error::configuration("the parameter " + in_quotes(parameter.name) + " comes twice");
     }
   }
   return {};

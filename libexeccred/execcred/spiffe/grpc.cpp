@@ -34,10 +34,6 @@ constexpr std::array<std::string_view, 17> kNames = {
     "Aborted",  "OutOfRange",     "Unimplemented",    "Internal",          "Unavailable",
     "DataLoss", "Unauthenticated"};
 
-Error rejected(std::string message) {
-  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
-}
-
 }  // namespace
 
 std::string_view name_of(GrpcCode code) { return kNames.at(static_cast<std::size_t>(code)); }
@@ -136,12 +132,12 @@ Status GrpcMessageReader::take_from(std::string_view& piece) {
 
 Status GrpcMessageReader::read_header() {
   if (header_[0] == 1)
-    return rejected("the reply is compressed, although compression was not requested");
-  if (header_[0] != 0) return rejected("the reply's message has unknown flags");
+    return Error::no_credential("the reply is compressed, although compression was not requested");
+  if (header_[0] != 0) return Error::no_credential("the reply's message has unknown flags");
   for (std::size_t i = 1; i < kHeaderSize; ++i) size_ = size_ << 8 | header_.at(i);
   if (size_ <= max_size_) return {};
-  return rejected("the reply announces a message of " + std::to_string(size_) + " bytes; at most " +
-                  std::to_string(max_size_) + " are accepted");
+  return Error::no_credential("the reply announces a message of " + std::to_string(size_) +
+                              " bytes; at most " + std::to_string(max_size_) + " are accepted");
 }
 
 namespace {

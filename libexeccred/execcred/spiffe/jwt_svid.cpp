@@ -17,40 +17,37 @@
 namespace execcred {
 namespace {
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 // JWT-SVID section 2: the algorithm and the type.
 Status check_header(const UnverifiedClaims& claims) {
   constexpr std::array<std::string_view, 9> kAlgorithms = {
       "RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"};
   if (std::find(kAlgorithms.begin(), kAlgorithms.end(), claims.algorithm) == kAlgorithms.end()) {
-    return rejected("the JWT-SVID's algorithm " + in_quotes(claims.algorithm) +
-                        " is none that JWT-SVIDs may have",
-                    "these are RS, ES and PS with 256, 384 or 512");
+    return Error::no_credential("the JWT-SVID's algorithm " + in_quotes(claims.algorithm) +
+                                    " is none that JWT-SVIDs may have",
+                                "these are RS, ES and PS with 256, 384 or 512");
   }
   if (!claims.type || *claims.type == "JWT" || *claims.type == "JOSE") return {};
-  return rejected("the JWT-SVID's 'typ' " + in_quotes(*claims.type) + " is neither JWT nor JOSE");
+  return Error::no_credential("the JWT-SVID's 'typ' " + in_quotes(*claims.type) +
+                              " is neither JWT nor JOSE");
 }
 
 Status check_subject(const UnverifiedClaims& claims, const std::string& spiffe_id) {
   Result<SpiffeId> subject = SpiffeId::parse(claims.subject);
   if (!subject) {
-    return rejected("the JWT-SVID's 'sub' is no SPIFFE ID: " + subject.error().message);
+    return Error::no_credential("the JWT-SVID's 'sub' is no SPIFFE ID: " + subject.error().message);
   }
   if (subject->text() == spiffe_id) return {};
-  return rejected("the JWT-SVID is of " + in_quotes(claims.subject) + ", but the agent calls it " +
-                  in_quotes(spiffe_id));
+  return Error::no_credential("the JWT-SVID is of " + in_quotes(claims.subject) +
+                              ", but the agent calls it " + in_quotes(spiffe_id));
 }
 
 Status check_audiences(const UnverifiedClaims& claims, const std::vector<std::string>& audiences) {
   const std::set<std::string_view> of_token(claims.audiences.begin(), claims.audiences.end());
   for (const std::string& audience : audiences) {
     if (of_token.contains(audience)) continue;
-    return rejected("the JWT-SVID is not for the audience " + in_quotes(audience) + " but for " +
-                    (claims.audiences.empty() ? "none" : in_quotes(join(claims.audiences, ", "))));
+    return Error::no_credential(
+        "the JWT-SVID is not for the audience " + in_quotes(audience) + " but for " +
+        (claims.audiences.empty() ? "none" : in_quotes(join(claims.audiences, ", "))));
   }
   return {};
 }
@@ -61,7 +58,7 @@ Result<UnverifiedClaims> read_claims(const SecretString& token) {
   const std::string_view text = token.reveal();
   const std::string_view signature = text.substr(text.rfind('.') + 1);
   if (!claims || signature.empty() || !decode_base64url(signature)) {
-    return rejected("what the agent gave is no JWT in compact form");
+    return Error::no_credential("what the agent gave is no JWT in compact form");
   }
   return std::move(*claims);
 }
@@ -72,7 +69,7 @@ Result<JwtSvid> check(JwtSvidMessage message, const std::vector<std::string>& au
   TRY(check_header(claims));
   TRY(check_subject(claims, message.spiffe_id));
   TRY(check_audiences(claims, audiences));
-  if (!claims.expires_at) return rejected("the JWT-SVID has no 'exp'");
+  if (!claims.expires_at) return Error::no_credential("the JWT-SVID has no 'exp'");
   TRY(check_lifetime(claims, now));
   return JwtSvid{.token = std::move(message.svid),
                  .spiffe_id = std::move(message.spiffe_id),

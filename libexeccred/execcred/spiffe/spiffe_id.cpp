@@ -14,11 +14,6 @@ constexpr std::string_view kScheme = "spiffe://";
 constexpr std::size_t kMaxId = 2048;
 constexpr std::size_t kMaxTrustDomain = 255;
 
-Error wrong(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 bool is_trust_domain_character(char c) {
   return (c >= 'a' && c <= 'z') || is_digit(c) || c == '.' || c == '_' || c == '-';
 }
@@ -59,8 +54,8 @@ std::string_view problem_of_id(std::string_view text) {
 Result<SpiffeId> SpiffeId::parse(std::string_view text) {
   const std::string_view problem = problem_of_id(text);
   if (problem.empty()) return SpiffeId(std::string(text));
-  return wrong("the SPIFFE ID " + in_quotes(text) + " " + std::string(problem),
-               "an ID looks like spiffe://example.org/workload");
+  return Error::configuration("the SPIFFE ID " + in_quotes(text) + " " + std::string(problem),
+                              "an ID looks like spiffe://example.org/workload");
 }
 
 std::string_view SpiffeId::trust_domain() const {
@@ -78,8 +73,8 @@ Result<std::string> parse_trust_domain(std::string_view text) {
   if (name.starts_with(kScheme)) name.remove_prefix(kScheme.size());
   const std::string_view problem = problem_of_trust_domain(name);
   if (problem.empty()) return std::string(name);
-  return wrong(in_quotes(text) + " " + std::string(problem),
-               "a trust domain looks like example.org");
+  return Error::configuration(in_quotes(text) + " " + std::string(problem),
+                              "a trust domain looks like example.org");
 }
 
 }  // namespace execcred

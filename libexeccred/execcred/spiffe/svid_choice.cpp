@@ -16,11 +16,6 @@ constexpr std::size_t kMaxGroupsShown = 3;
 
 using Places = std::vector<std::size_t>;
 
-Error rejected(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 std::string shown(const std::optional<CertifiedUser>& user) {
   if (!user) return "no readable certificate";
   std::string text = user->name.empty() ? "no CN" : "CN " + in_quotes(user->name);
@@ -108,16 +103,16 @@ Result<std::size_t> find(const Candidates& candidates, const SvidChoice& choice,
   const Places places = candidates.matching(choice);
   if (places.size() == 1) return places.front();
   if (places.empty()) {
-    return rejected("the agent has no identity with " + with + " for this process",
-                    "it has " + candidates.list(candidates.matching({})));
+    return Error::no_credential("the agent has no identity with " + with + " for this process",
+                                "it has " + candidates.list(candidates.matching({})));
   }
   const bool is_chosen =
       !with.empty() && (!may_be_different_users || candidates.are_one_identity(places));
   if (is_chosen) return places.front();
-  return rejected("the agent has " + std::to_string(places.size()) + " identities " +
-                      (with.empty() ? "" : "with " + with + " ") +
-                      "for this process: " + candidates.list(places),
-                  candidates.remedy(places, choice));
+  return Error::no_credential("the agent has " + std::to_string(places.size()) + " identities " +
+                                  (with.empty() ? "" : "with " + with + " ") +
+                                  "for this process: " + candidates.list(places),
+                              candidates.remedy(places, choice));
 }
 
 }  // namespace
@@ -128,11 +123,13 @@ Result<std::size_t> choose_svid(const std::vector<SvidCandidate>& candidates,
   if (choice.trust_domain.empty()) return chosen;
   const std::string& id = candidates[chosen].spiffe_id;
   const Result<SpiffeId> parsed = SpiffeId::parse(id);
-  if (!parsed) return rejected("the agent's identity is none: " + parsed.error().message, {});
+  if (!parsed)
+    return Error::no_credential("the agent's identity is none: " + parsed.error().message, {});
   if (parsed->trust_domain() == choice.trust_domain) return chosen;
-  return rejected("the identity " + in_quotes(id) + " is of another trust domain than " +
-                      in_quotes(choice.trust_domain),
-                  "--trust-domain names the one that is expected; is this the right agent?");
+  return Error::no_credential(
+      "the identity " + in_quotes(id) + " is of another trust domain than " +
+          in_quotes(choice.trust_domain),
+      "--trust-domain names the one that is expected; is this the right agent?");
 }
 
 }  // namespace execcred

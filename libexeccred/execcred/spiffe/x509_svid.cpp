@@ -31,26 +31,22 @@ constexpr int kDigitalSignature = 0;
 constexpr int kKeyCertSign = 5;
 constexpr int kCrlSign = 6;
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Result<std::vector<Certificate>> read_certificates(std::string_view der, std::size_t max,
                                                    const std::string& part) {
   std::vector<Certificate> found;
   while (!der.empty()) {
     if (found.size() == max) {
-      return rejected(part + " has more than " + std::to_string(max) + " certificates");
+      return Error::no_credential(part + " has more than " + std::to_string(max) + " certificates");
     }
     std::optional<Certificate> certificate = take_certificate(der);
     if (!certificate) {
-      return rejected(part + " has no certificate in place " + std::to_string(found.size() + 1) +
-                      ", but " + std::to_string(der.size()) + " other bytes");
+      return Error::no_credential(part + " has no certificate in place " +
+                                  std::to_string(found.size() + 1) + ", but " +
+                                  std::to_string(der.size()) + " other bytes");
     }
     found.push_back(std::move(*certificate));
   }
-  if (found.empty()) return rejected(part + " is empty");
+  if (found.empty()) return Error::no_credential(part + " is empty");
   return found;
 }
 
@@ -75,27 +71,29 @@ Result<std::string> find_uri(const X509& leaf) {
     ++count;
   }
   if (count == 1) return uri;
-  return rejected("has " + (count == 0 ? "no" : std::to_string(count)) +
-                  " URIs among its alternative names, where an X.509-SVID has one");
+  return Error::no_credential("has " + (count == 0 ? "no" : std::to_string(count)) +
+                              " URIs among its alternative names, where an X.509-SVID has one");
 }
 
 Status check_id(const X509& leaf, const std::string& spiffe_id) {
   const std::string uri = TRY(find_uri(leaf));
   const Result<SpiffeId> id = SpiffeId::parse(uri);
-  if (!id) return rejected("is of no SPIFFE ID: " + id.error().message);
+  if (!id) return Error::no_credential("is of no SPIFFE ID: " + id.error().message);
   if (uri == spiffe_id) return {};
-  return rejected("is of " + in_quotes(uri) + ", but the agent calls it " + in_quotes(spiffe_id));
+  return Error::no_credential("is of " + in_quotes(uri) + ", but the agent calls it " +
+                              in_quotes(spiffe_id));
 }
 
 // Checks the key usage of a leaf (X509-SVID section 4.3).
 Status check_key_usage(const X509& leaf) {
   const BitsOwner usage = TRY(find_extension<BitsOwner>(leaf, NID_key_usage));
   if (!usage || ASN1_BIT_STRING_get_bit(usage.get(), kDigitalSignature) == 0) {
-    return rejected("has no key usage digitalSignature, so it cannot authenticate a client");
+    return Error::no_credential(
+        "has no key usage digitalSignature, so it cannot authenticate a client");
   }
   if (ASN1_BIT_STRING_get_bit(usage.get(), kKeyCertSign) != 0 ||
       ASN1_BIT_STRING_get_bit(usage.get(), kCrlSign) != 0) {
-    return rejected("has a CA's key usage, keyCertSign or cRLSign");
+    return Error::no_credential("has a CA's key usage, keyCertSign or cRLSign");
   }
   return {};
 }
@@ -103,7 +101,8 @@ Status check_key_usage(const X509& leaf) {
 Status check_leaf(const X509& leaf, const std::string& spiffe_id, TimePoint now,
                   ClientCertificate& checked) {
   const bool is_ca = TRY(is_authority(leaf));
-  if (is_ca) return rejected("is a CA certificate, and a CA's key must not be given to clients");
+  if (is_ca)
+    return Error::no_credential("is a CA certificate, and a CA's key must not be given to clients");
   TRY(check_id(leaf, spiffe_id));
   TRY(check_key_usage(leaf));
   TRY(check_is_for_clients(leaf));
@@ -112,16 +111,16 @@ Status check_leaf(const X509& leaf, const std::string& spiffe_id, TimePoint now,
 
 Status check_issuer(const X509& issuer) {
   const bool is_ca = TRY(is_authority(issuer));
-  if (!is_ca) return rejected("is no CA's");
+  if (!is_ca) return Error::no_credential("is no CA's");
   const BitsOwner usage = TRY(find_extension<BitsOwner>(issuer, NID_key_usage));
   if (usage && ASN1_BIT_STRING_get_bit(usage.get(), kKeyCertSign) != 0) return {};
-  return rejected("has no key usage keyCertSign");
+  return Error::no_credential("has no key usage keyCertSign");
 }
 
 Status check_key(const X509& leaf, std::string_view der) {
   const KeyOwner key = read_pkcs8_key(der);
   if (!key) {
-    return rejected(
+    return Error::no_credential(
         "the X.509-SVID's private key is no PKCS#8 in DER, or encrypted, damaged or of an "
         "unknown algorithm");
   }
@@ -129,8 +128,8 @@ Status check_key(const X509& leaf, std::string_view der) {
   const bool belongs = X509_check_private_key(&leaf, key.get()) == 1;
   ERR_clear_error();
   if (belongs) return {};
-  return rejected("the X.509-SVID's private key does not belong to its certificate " +
-                  subject_of(leaf));
+  return Error::no_credential("the X.509-SVID's private key does not belong to its certificate " +
+                              subject_of(leaf));
 }
 
 Result<X509Svid> check(const X509SvidMessage& message, TimePoint now) {

@@ -20,15 +20,10 @@ namespace {
 constexpr std::size_t kMaxInput = 1024 * 1024;
 constexpr std::string_view kNameAnother = "name the Secret or file of a client certificate";
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 // PEM, unchanged or decoded from base64; any other text unchanged.
 Result<SecretString> unwrap(std::string_view text, const std::string& subject) {
-  if (text.size() > kMaxInput) return wrong(subject + " is larger than 1 MiB");
-  if (trim(text).empty()) return wrong(subject + " is missing or empty");
+  if (text.size() > kMaxInput) return Error::no_credential(subject + " is larger than 1 MiB");
+  if (trim(text).empty()) return Error::no_credential(subject + " is missing or empty");
   std::optional<std::string> decoded;
   if (!looks_like_pem(text)) decoded = decode_base64(trim(text));
   SecretString plain(decoded && looks_like_pem(*decoded) ? *decoded : text);
@@ -43,9 +38,10 @@ Status sort_chain(std::vector<Certificate>& certificates, const EVP_PKEY& key) {
   });
   ERR_clear_error();
   if (leaf == certificates.end()) {
-    Error error = wrong("the private key does not belong to the certificate " +
-                            subject_of(*certificates.front().x509),
-                        "take both from one pair; while they are being renewed, try again");
+    Error error =
+        Error::no_credential("the private key does not belong to the certificate " +
+                                 subject_of(*certificates.front().x509),
+                             "take both from one pair; while they are being renewed, try again");
     error.is_transient = true;
     return error;
   }
@@ -61,8 +57,8 @@ Status sort_chain(std::vector<Certificate>& certificates, const EVP_PKEY& key) {
 Status check_leaf(const X509& leaf, TimePoint now, ClientCertificate& checked) {
   const bool is_ca = TRY(is_authority(leaf));
   if (is_ca) {
-    return wrong("is a CA certificate, and a CA's key must not be given to clients",
-                 std::string(kNameAnother));
+    return Error::no_credential("is a CA certificate, and a CA's key must not be given to clients",
+                                std::string(kNameAnother));
   }
   TRY(check_is_for_clients(leaf).hint(std::string(kNameAnother)));
   return check_validity(leaf, now, checked);

@@ -29,11 +29,6 @@ constexpr seconds kClockSkew(60);
 // The last whole second that a TimePoint can hold. Its negative is the first.
 constexpr seconds kLastSecond(9'223'372'036);
 
-Error rejected(std::string problem, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(problem), .hint = std::move(hint)};
-}
-
 std::string name_of(const ASN1_OBJECT& usage) {
   if (const int nid = OBJ_obj2nid(&usage); nid != NID_undef) return OBJ_nid2sn(nid);
   std::string name(80, '\0');
@@ -45,7 +40,7 @@ std::string name_of(const ASN1_OBJECT& usage) {
 
 Result<sys_seconds> read_time(const ASN1_TIME* time) {
   if (const std::optional<sys_seconds> read = time_of(time)) return *read;
-  return rejected("has a malformed time");
+  return Error::no_credential("has a malformed time");
 }
 
 TimePoint bounded(sys_seconds time) {
@@ -71,7 +66,8 @@ namespace {
 Result<Certificate> read_certificate(std::string_view der) {
   std::optional<Certificate> certificate = take_certificate(der);
   if (certificate && der.empty()) return std::move(*certificate);
-  return rejected("a certificate is malformed", "it must be PEM, base64 of PEM, or DER");
+  return Error::no_credential("a certificate is malformed",
+                              "it must be PEM, base64 of PEM, or DER");
 }
 
 }  // namespace
@@ -84,15 +80,16 @@ Result<std::vector<Certificate>> read_certificates(std::string_view text) {
     return found;
   }
   Result<std::vector<PemBlock>> blocks = parse_pem_blocks(text);
-  if (!blocks) return rejected("the certificate " + blocks.error().message, blocks.error().hint);
+  if (!blocks)
+    return Error::no_credential("the certificate " + blocks.error().message, blocks.error().hint);
   for (const PemBlock& block : *blocks) {
     if (block.label != "CERTIFICATE") continue;
     Certificate certificate = TRY(read_certificate(block.der.reveal()));
     found.push_back(std::move(certificate));
   }
   if (found.empty()) {
-    return rejected("the certificate is missing: there is PEM, but of " +
-                    (blocks->empty() ? "nothing" : in_quotes(blocks->front().label)));
+    return Error::no_credential("the certificate is missing: there is PEM, but of " +
+                                (blocks->empty() ? "nothing" : in_quotes(blocks->front().label)));
   }
   return found;
 }
@@ -180,7 +177,7 @@ Status name_certificate(Status status, std::string_view role, const X509& certif
 }
 
 Error malformed_extension(int nid) {
-  return rejected(std::string("has a malformed extension ") + OBJ_nid2sn(nid));
+  return Error::no_credential(std::string("has a malformed extension ") + OBJ_nid2sn(nid));
 }
 
 Result<bool> is_authority(const X509& certificate) {
@@ -200,8 +197,9 @@ Status check_is_for_clients(const X509& leaf) {
     if (nid == NID_client_auth || nid == NID_anyExtendedKeyUsage) return {};
     if (names.size() < 10) names.push_back(name_of(*usage));
   }
-  return rejected("is not for clients: its extended key usage is " +
-                  (names.empty() ? "empty" : join(names, ", ")) + ", without clientAuth");
+  return Error::no_credential("is not for clients: its extended key usage is " +
+                              (names.empty() ? "empty" : join(names, ", ")) +
+                              ", without clientAuth");
 }
 
 Status check_validity(const X509& leaf, TimePoint now, ClientCertificate& checked) {
@@ -210,15 +208,15 @@ Status check_validity(const X509& leaf, TimePoint now, ClientCertificate& checke
   checked.not_before = bounded(begin);
   checked.not_after = bounded(end);
   if (checked.not_after <= now) {
-    Error error =
-        rejected("has expired: it ended at " + format_rfc3339(end),
-                 "check that whatever renews it is still running, and this machine's clock");
+    Error error = Error::no_credential(
+        "has expired: it ended at " + format_rfc3339(end),
+        "check that whatever renews it is still running, and this machine's clock");
     error.cause = cause::kSourceExpired;
     return error;
   }
   if (checked.not_before > now && checked.not_before - now > kClockSkew) {
-    Error error = rejected("is not valid yet: it begins at " + format_rfc3339(begin),
-                           "check this machine's clock");
+    Error error = Error::no_credential("is not valid yet: it begins at " + format_rfc3339(begin),
+                                       "check this machine's clock");
     error.cause = cause::kCredentialNotYetValid;
     return error;
   }

@@ -19,10 +19,6 @@ namespace {
 
 using UsageOwner = std::unique_ptr<EXTENDED_KEY_USAGE, OpensslFree<EXTENDED_KEY_USAGE_free>>;
 
-Error rejected(std::string problem) {
-  return Error{.kind = Error::Kind::no_credential, .message = std::move(problem)};
-}
-
 bool has_subject(const X509& leaf, const CertificateSubject& subject) {
   const X509_NAME* const name = X509_get_subject_name(&leaf);
   std::vector<std::string> users;
@@ -49,16 +45,16 @@ Status check_names_clients(const X509& leaf) {
   for (int i = 0; usages && i < sk_ASN1_OBJECT_num(usages.get()); ++i) {
     if (OBJ_obj2nid(sk_ASN1_OBJECT_value(usages.get(), i)) == NID_client_auth) return {};
   }
-  return rejected("is not for clients: its extended key usage lacks clientAuth");
+  return Error::no_credential("is not for clients: its extended key usage lacks clientAuth");
 }
 
 Status check_leaf(const X509& leaf, const EVP_PKEY& key, const CertificateSubject& subject) {
   const bool is_of_key = X509_check_private_key(&leaf, &key) == 1;
   ERR_clear_error();
-  if (!is_of_key) return rejected("is of another key than the request");
+  if (!is_of_key) return Error::no_credential("is of another key than the request");
   if (!has_subject(leaf, subject)) {
-    return rejected("has another subject than the request, of user " +
-                    in_quotes(subject.common_name));
+    return Error::no_credential("has another subject than the request, of user " +
+                                in_quotes(subject.common_name));
   }
   return check_names_clients(leaf);
 }
@@ -71,7 +67,7 @@ Status check_signatures(const std::vector<Certificate>& chain) {
     ERR_clear_error();
     if (is_signed) continue;
     return name_certificate(
-        rejected("is not signed by the next one of the chain, " + subject_of(signer)),
+        Error::no_credential("is not signed by the next one of the chain, " + subject_of(signer)),
         "the certificate", *chain[i].x509);
   }
   return {};
@@ -84,12 +80,12 @@ Result<ClientCertificate> check_issued_certificate(std::string_view chain,
                                                    const CertificateSubject& subject,
                                                    TimePoint now) {
   constexpr std::size_t kMaxText = 1024 * 1024;
-  if (chain.size() > kMaxText) return rejected("the certificate is larger than 1 MiB");
+  if (chain.size() > kMaxText) return Error::no_credential("the certificate is larger than 1 MiB");
   TRY(start_openssl());
   const std::vector<Certificate> certificates = TRY(read_certificates(chain));
   if (certificates.size() > kMaxIssuedChain) {
-    return rejected("the chain has " + std::to_string(certificates.size()) +
-                    " certificates, and may have " + std::to_string(kMaxIssuedChain));
+    return Error::no_credential("the chain has " + std::to_string(certificates.size()) +
+                                " certificates, and may have " + std::to_string(kMaxIssuedChain));
   }
   const PrivateKey key = TRY(read_private_key(private_key));
   const X509& leaf = *certificates.front().x509;

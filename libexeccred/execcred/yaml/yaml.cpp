@@ -25,10 +25,6 @@ namespace {
 using json::Number;
 using json::Value;
 
-Error wrong(std::string message) {
-  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
-}
-
 template <std::size_t N>
 bool is_one_of(std::string_view text, const std::array<std::string_view, N>& words) {
   return std::find(words.begin(), words.end(), text) != words.end();
@@ -124,7 +120,7 @@ Result<Value> resolve_plain(std::string_view text) {
       is_digit(text.front()) || text.front() == '-' || text.front() == '+' || text.front() == '.';
   if (!may_be_number) return Value(text);
   if (is_one_of(text, kNotFinite)) {
-    return wrong("has the number " + in_quotes(text) + ", which JSON cannot hold,");
+    return Error::configuration("has the number " + in_quotes(text) + ", which JSON cannot hold,");
   }
   std::optional<std::string> number;
   if (is_json_number(text)) number = text;
@@ -144,10 +140,10 @@ std::string shown_tag(std::string_view tag) {
 
 Result<Value> resolve_binary(std::string_view text) {
   std::optional<std::string> bytes = decode_base64(text);
-  if (!bytes) return wrong("has a '!!binary' that is no base64");
+  if (!bytes) return Error::configuration("has a '!!binary' that is no base64");
   for (std::size_t i = 0; i < bytes->size();) {
     const std::size_t length = decode_utf8(std::string_view(*bytes).substr(i)).length;
-    if (length == 0) return wrong("has a '!!binary' whose bytes are no UTF-8");
+    if (length == 0) return Error::configuration("has a '!!binary' whose bytes are no UTF-8");
     i += length;
   }
   return Value(*std::move(bytes));
@@ -167,7 +163,8 @@ Result<Value> resolve_scalar(std::string_view text, bool is_plain, std::string_v
                     (tag == YAML_INT_TAG && is_whole) ||
                     (tag == YAML_FLOAT_TAG && number != nullptr);
   if (!fits) {
-    return wrong("has a scalar whose tag " + shown_tag(tag) + " is unknown or does not fit");
+    return Error::configuration("has a scalar whose tag " + shown_tag(tag) +
+                                " is unknown or does not fit");
   }
   return value;
 }
