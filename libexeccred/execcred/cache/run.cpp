@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/cache/run.hpp>
 
+#include <execcred/base/assert.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/cache/tidy.hpp>
 
@@ -191,6 +192,7 @@ CacheRun::Failure CacheRun::record(Error error, std::optional<Duration> retry_af
   CachedFailure failure =
       next_failure(read_failure(), std::move(error), retry_after, now(), options_.times);
   failure.key = key_;
+  EXECCRED_ASSERT(failure.until > failure.created);
   const Status written = directory_.write(name_ + std::string(kFailureEnding),
                                           write_cached_failure(failure), failure.until);
   if (!written) debug(written.error().message);
@@ -205,6 +207,7 @@ CachedCredential CacheRun::store(Issued fresh, Duration reask_after, bool is_loc
   entry.identity = std::move(fresh.identity);
   entry.target = std::move(fresh.target);
   entry.credential = std::move(fresh.credential);
+  EXECCRED_ASSERT(!entry.credential.expires_at || entry.expires <= *entry.credential.expires_at);
   // This run claims the same end as the runs that read the entry.
   if (entry.credential.expires_at) entry.credential.expires_at = entry.expires;
   const SecretString text = write_cached_credential(entry);
@@ -237,6 +240,7 @@ bool CacheRun::wait_for_window(const CachedFailure& failure) {
 }
 
 Credential CacheRun::deliver(CachedCredential entry, const std::string& how) const {
+  EXECCRED_ASSERT(entry.key == key_);
   if (entry.id != 0) mark(entry);
   note_delivery(run_.notes, entry.identity, !was_given_);
   debug("a credential " + in_seconds(age_of(entry, now())) + " old: " + how);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/exec/option_set.hpp>
 
+#include <execcred/base/assert.hpp>
 #include <execcred/base/text.hpp>
 
 #include <algorithm>
-#include <cassert>
 #include <iterator>
 #include <utility>
 
@@ -140,7 +140,7 @@ const Option* OptionSet::find(std::string_view name) const {
 
 OptionBuilder OptionSet::change(std::string_view name) {
   const Option* option = find(name);
-  assert(option != nullptr);
+  EXECCRED_ASSERT(option != nullptr);
   return {options_, static_cast<std::size_t>(option - options_.data())};
 }
 

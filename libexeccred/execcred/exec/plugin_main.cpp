@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/exec/plugin_main.hpp>
 
+#include <execcred/base/assert.hpp>
 #include <execcred/base/cause.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
@@ -290,6 +291,8 @@ Result<SecretString> Run::ask_provider(const CredentialRequest& request, const D
   }
   const std::chrono::sys_seconds expiration = TRY(claimed_expiration(
       credential.expires_at, clock_.now(), common_.max_age, plugin_.is_cheap_to_ask));
+  EXECCRED_ASSERT(!credential.expires_at ||
+                  expiration <= std::chrono::ceil<std::chrono::seconds>(*credential.expires_at));
   debug("got " + std::string(credential.token.empty() ? "a client certificate" : "a bearer token") +
         ", claimed until " + format_rfc3339(expiration));
   return write_exec_credential(request.info.version, credential, expiration);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/exec/provider.hpp>
 
+#include <execcred/base/assert.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/cache_options.hpp>
 #include <execcred/exec/inputs.hpp>
@@ -58,7 +59,10 @@ Result<Credential> Provider::get_credential(const CredentialRequest& request,
                                             const CallContext& run) const {
   Inputs inputs(request, run.environment);
   const Plan made = TRY(plan(*request.settings, inputs));
+  const std::string key = inputs.key().text();
   Credential credential = TRY(obtain(made, inputs.key(), request, run));
+  // Whoever was asked, nothing was read for it that the key lacks.
+  EXECCRED_ASSERT(inputs.key().text() == key);
   return made.finish ? made.finish(std::move(credential), run) : std::move(credential);
 }
 

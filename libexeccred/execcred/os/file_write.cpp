@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/os/file_write.hpp>
 
+#include <execcred/base/assert.hpp>
 #include <execcred/base/pause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -123,6 +124,7 @@ Result<NewFile> NewFile::write(const fs::path& target, std::string_view content,
 }
 
 Status NewFile::take_place() {
+  EXECCRED_ASSERT(!path_.empty());  // once, and not after a move
   if (std::rename(path_.c_str(), target_.c_str()) != 0) {
     return cannot_write(target_, system_message(errno));
   }
