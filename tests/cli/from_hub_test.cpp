@@ -483,7 +483,7 @@ TEST_CASE("from-hub: Ctrl-C ends the command while the hub does not answer, and 
 // ClusterProfiles of 2 KB each are 20 MB of JSON, and about as much kubeconfig.
 TEST_CASE("from-hub: 10,000 ClusterProfiles fit in little memory" *
           doctest::description("promise 21")) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef EXECCRED_SANITIZED
   MESSAGE("skipped: the sanitizer needs more memory than the program may have here");
 #else
   const Hub hub(hub_of(10'000));

@@ -179,7 +179,9 @@ TEST_CASE("lint: a file that cannot be read is a finding, not a crash") {
                                           sandbox.at("empty"),
                                           sandbox.at("missing.yaml"),
                                           sandbox.write("nothing.yaml", ""),
-                                          kCli,
+                                          sandbox.write("program",
+                                                        "\x7f"
+                                                        "ELF\x02\x01\x01"),
                                           sandbox.write("broken.json", "{\"providers\": ["),
                                           sandbox.write("deep.json", std::string(100'000, '['))};
   for (std::size_t i = 0; i < files.size(); ++i) {

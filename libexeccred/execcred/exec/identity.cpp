@@ -46,7 +46,8 @@ void identify_pod(CacheKey& key) {
     if (!space.empty()) key.add("namespace", space);
   }
   const Result<std::string> mounts = read_untrusted_file("/proc/self/mountinfo", kMaxMounts);
-  for (const std::string_view mount : split(mounts ? *mounts : std::string(), '\n')) {
+  if (!mounts) return;
+  for (const std::string_view mount : split(*mounts, '\n')) {
     // "ID PARENT DEVICE ROOT POINT ...", proc_pid_mountinfo(5)
     const std::vector<std::string_view> fields = split(mount, ' ');
     if (fields.size() < 5) continue;
