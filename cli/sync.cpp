@@ -103,15 +103,17 @@ Result<gid_t> group_of(const std::string& name) {
                               "write its name or its number");
 }
 
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  if (getrandom(&number, sizeof number, 0) == sizeof number) return number;
+  return static_cast<std::uint64_t>(getpid());
+}
+
 // An identity for the Lease that is unique to this process.
 std::string lease_identity() {
   std::array<char, 256> host = {};
   if (gethostname(host.data(), host.size() - 1) != 0) host.front() = '\0';
-  std::uint64_t number = 0;
-  if (getrandom(&number, sizeof number, 0) != sizeof number) {
-    number = static_cast<std::uint64_t>(getpid());
-  }
-  return std::string(host.data()) + "_" + hex_digits(number);
+  return std::string(host.data()) + "_" + hex_digits(random_number());
 }
 
 class StopAtEnd {
@@ -296,14 +298,15 @@ Status Sync::check() {
   return {};
 }
 
-sync::ReconcilerSettings Sync::reconciler_settings() const {
-  return {.instance = instance_,
-          .mapping = mapping_path_,
+sync::DriverSettings Sync::driver_settings() const {
+  return {.mapping = mapping_path_,
           .name_space = source_.hub().name_space(),
-          .parallel = fleet_.parallel,
-          .renewal = renewal_,
-          .prunes = prunes_,
-          .may_be_empty = may_be_empty_,
+          .rules = {.instance = instance_,
+                    .parallel = fleet_.parallel,
+                    .renewal = renewal_,
+                    .prunes = prunes_,
+                    .may_be_empty = may_be_empty_,
+                    .seed = random_number()},
           .environment = Environment::copy()};
 }
 
@@ -364,14 +367,14 @@ Result<Outcome> Sync::synchronize(sync::Journal& journal) {
   const bool is_loop = !is_once_ && !is_dry_;
   std::unique_ptr<sync::ProfileFeed> profiles = TRY(feed(stop));
   const std::unique_ptr<Lease> turn = lease_.empty() || is_dry_ ? nullptr : TRY(lease(stop));
-  sync::Reconciler reconciler(reconciler_settings(), {.stores = targets.stores(),
-                                                      .targets = targets.targets(),
-                                                      .feed = std::move(profiles),
-                                                      .journal = journal,
-                                                      .stop = stop,
-                                                      .lease = turn.get()});
-  TRY(reconciler.read_mapping());
-  const auto wake = [&reconciler] { reconciler.wake(); };
+  sync::Driver driver(driver_settings(), {.stores = targets.stores(),
+                                          .targets = targets.targets(),
+                                          .feed = std::move(profiles),
+                                          .journal = journal,
+                                          .stop = stop,
+                                          .lease = turn.get()});
+  TRY(driver.read_mapping());
+  const auto wake = [&driver] { driver.wake(); };
   // This is made before any thread is started, because every thread inherits the signal mask.
   const sync::RunSignals signals(stop, wake, is_loop ? 0 : kSignalled + SIGTERM);
   std::unique_ptr<sync::Listener> listener;
@@ -382,21 +385,21 @@ Result<Outcome> Sync::synchronize(sync::Journal& journal) {
     const std::unique_ptr<Leader> leader = turn ? TRY(Leader::start(*turn, [] {})) : nullptr;
     if (turn) TRY(wait_for_lease(*turn, stop));
     Outcome outcome;
-    if (!stop.is_requested()) outcome = TRY(run_once(reconciler));
+    if (!stop.is_requested()) outcome = TRY(run_once(driver));
     if (signals.received() != 0) outcome.exit_code = kSignalled + signals.received();
     return outcome;
   }
   outlive_parent();
   if (!listen_.empty()) {
     listener = TRY(sync::Listener::open(
-        listen_, [&reconciler] { return reconciler.figures(); }, stop));
+        listen_, [&driver] { return driver.figures(); }, stop));
     journal.write(sync::Level::info, "serves /metrics, /healthz and /readyz",
                   {{"address", listener->address()}});
   }
   TRY(targets.watch(stop));
   const std::unique_ptr<Leader> leader = turn ? TRY(Leader::start(*turn, wake)) : nullptr;
-  TRY(reconciler.watch());
-  TRY(reconciler.run());
+  TRY(driver.watch());
+  TRY(driver.run());
   return Outcome();
 }
 
@@ -419,19 +422,19 @@ Status Sync::wait_for_lease(const Lease& lease, const StopEvent& stop) const {
       .context(doing);
 }
 
-Result<Outcome> Sync::run_once(sync::Reconciler& reconciler) const {
-  TRY(reconciler.scan());
+Result<Outcome> Sync::run_once(sync::Driver& driver) const {
+  TRY(driver.scan());
   if (source_.hub().is_used()) {
-    TRY(reconciler.watch());
-    reconciler.wait();
+    TRY(driver.watch());
+    driver.wait();
   }
   Outcome outcome;
-  outcome.exit_code = reconciler.look();
+  outcome.exit_code = driver.look();
   if (is_dry_) {
-    outcome.text = SecretString(reconciler.plan());
+    outcome.text = SecretString(driver.plan());
     if (outcome.exit_code == 1) outcome.exit_code = 0;
   } else if (outcome.exit_code <= 1) {
-    outcome.exit_code = sync::worse_exit_code(outcome.exit_code, reconciler.run_round());
+    outcome.exit_code = sync::worse_exit_code(outcome.exit_code, driver.run_round());
   }
   return outcome;
 }

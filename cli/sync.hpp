@@ -10,7 +10,7 @@
 #include "sync/folder_target.hpp"
 #include "sync/journal.hpp"
 #include "sync/names.hpp"
-#include "sync/reconciler.hpp"
+#include "sync/driver.hpp"
 
 #include <functional>
 #include <memory>
@@ -36,8 +36,8 @@ class Sync final : public Command {
   Result<Outcome> synchronize(sync::Journal& journal);
   // Fails (unavailable) if another process holds the Lease.
   Status wait_for_lease(const Lease& lease, const StopEvent& stop) const;
-  Result<Outcome> run_once(sync::Reconciler& reconciler) const;
-  sync::ReconcilerSettings reconciler_settings() const;
+  Result<Outcome> run_once(sync::Driver& driver) const;
+  sync::DriverSettings driver_settings() const;
   Status add_targets(Targets& targets, sync::Journal& journal) const;
   Result<std::unique_ptr<sync::FolderTarget>> folder_target() const;
   Result<std::unique_ptr<sync::ProfileFeed>> feed(const StopEvent& stop) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job.hpp"
 
+#include "ledger.hpp"
+
 #include "../doctor/credential_check.hpp"
 #include "../doctor/report.hpp"
 
@@ -10,7 +12,6 @@
 #include <list.hpp>
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <utility>
 
@@ -66,7 +67,7 @@ class Work {
 
   JobResult run() {
     if (job_.kind == Job::Kind::remove) {
-      remove_all("its ClusterProfile is gone");
+      remove_all();
     } else if (job_.kind == Job::Kind::expire) {
       mark_ended();
     } else if (job_.problem) {
@@ -91,7 +92,7 @@ class Work {
     result_.failures.push_back(std::move(failure));
   }
 
-  void remove_all(std::string_view why) {
+  void remove_all() {
     std::vector<Held> rest;
     for (Held& held : result_.held) {
       const Result<Wrote> wrote = held.store->remove(held, tools_.may_write);
@@ -104,7 +105,7 @@ class Work {
       } else if (*wrote == Wrote::written) {
         ++result_.writes;
         std::vector<Field> all = fields(held.place);
-        all.push_back({"why", std::string(why)});
+        all.push_back({"why", std::string(job_.why)});
         tools_.journal.write(Level::info, "removed", all);
       }
     }
@@ -129,7 +130,8 @@ class Work {
     }
   }
 
-  // After a failure, the old credential stays until its end, unless a rule forbids it.
+  // After a failure, the old credential stays until its end. If a rule forbids it, the ledger
+  // decides.
   void give_up(Failure failure) {
     const std::string_view cause = failure.cause;
     const bool is_forbidden = is_by_rule(cause);
@@ -139,11 +141,7 @@ class Work {
       failure.kept = "it stays, because the program reported no cause";
     }
     report(std::move(failure));
-    if (is_forbidden && job_.may_remove) {
-      remove_all(cause);
-    } else {
-      mark_ended();
-    }
+    if (!is_forbidden || !job_.may_remove) mark_ended();
   }
 
   // The environment of the plugin. From the second run on, the plugin's cache must give a new
@@ -292,13 +290,6 @@ class Work {
 };
 
 }  // namespace
-
-bool is_by_rule(std::string_view cause) {
-  constexpr std::array kRules = {execcred::cause::kServerNotAllowed, execcred::cause::kNoProvider,
-                                 execcred::cause::kProviderUnknown,
-                                 execcred::cause::kConfigRefused};
-  return std::find(kRules.begin(), kRules.end(), cause) != kRules.end();
-}
 
 JobResult do_job(const Job& job, const JobTools& tools) { return Work(job, tools).run(); }
 

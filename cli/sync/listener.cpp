@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "listener.hpp"
 
-#include "metrics.hpp"
-
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 

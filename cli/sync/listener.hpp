@@ -2,7 +2,7 @@
 // --listen: /metrics, /healthz and /readyz over plain HTTP.
 #pragma once
 
-#include "reconciler.hpp"
+#include "metrics.hpp"
 
 #include <execcred/base/result.hpp>
 #include <execcred/os/stop_event.hpp>

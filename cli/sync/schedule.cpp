@@ -2,7 +2,6 @@
 #include "schedule.hpp"
 
 #include <execcred/base/digest.hpp>
-#include <execcred/base/pause.hpp>
 
 #include <algorithm>
 
@@ -17,19 +16,17 @@ constexpr Duration kLongestPause = std::chrono::minutes(5);
 constexpr Duration kLocalPause = std::chrono::seconds(10);
 constexpr std::size_t kLocalRate = 20;  // runs in a second
 
-// A number from 0 to 1 that depends on the name, evenly distributed.
-double place_of(std::string_view cluster) {
+}  // namespace
+
+double spread_of(std::string_view cluster) {
   const Sha256Digest digest = sha256(cluster);
   const unsigned number = digest[0] * 256U + digest[1];
   return number / 65535.0;
 }
 
-}  // namespace
-
-TimePoint renewal_of(const Lifetime& lifetime, const RenewalRules& rules,
-                     std::string_view cluster) {
+TimePoint renewal_of(const Lifetime& lifetime, const RenewalRules& rules, double spread) {
   const TimePoint issued = lifetime.issued;
-  const double place = 0.9 + 0.2 * place_of(cluster);
+  const double place = 0.9 + 0.2 * spread;
   if (!lifetime.expires) {
     return issued + std::chrono::duration_cast<Duration>(kWithoutEnd * place);
   }
@@ -48,11 +45,11 @@ Duration longest_local_pause(std::size_t clusters) {
 }
 
 TimePoint next_attempt(std::size_t failures, std::optional<std::chrono::sys_seconds> expires,
-                       TimePoint now, Duration longest) {
+                       TimePoint now, double share, Duration longest) {
   constexpr std::size_t kMostDoublings = 8;  // 512 s
   Duration pause = kFirstPause;
   for (std::size_t i = 1; i < failures && i <= kMostDoublings; ++i) pause *= 2;
-  pause = jittered(std::min(pause, longest));
+  pause = std::chrono::duration_cast<Duration>(std::min(pause, longest) * share);
   if (expires && *expires > now) {
     pause = std::min(pause, std::max<Duration>((*expires - now) / 4, kShortest));
   }

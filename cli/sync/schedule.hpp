@@ -22,21 +22,25 @@ struct Lifetime {
   std::optional<std::chrono::sys_seconds> expires = std::nullopt;
 };
 
+// A number from 0 to 1 that depends on the cluster's name, evenly distributed.
+double spread_of(std::string_view cluster);
+
 // When the credential is renewed: after the share of its lifetime, up to a tenth of the share
-// earlier or later. The difference depends on the cluster's name. So clusters that started together
-// are renewed at different times, and each one always at the same share. A credential without an
-// end is renewed after about ten minutes.
-TimePoint renewal_of(const Lifetime& lifetime, const RenewalRules& rules, std::string_view cluster);
+// earlier or later, as `spread` says. So clusters that started together are renewed at different
+// times, and each one always at the same share. A credential without an end is renewed after about
+// ten minutes.
+TimePoint renewal_of(const Lifetime& lifetime, const RenewalRules& rules, double spread);
 
 // When to run the plugin again after it gave the same credential again: after half of the time that
 // remains, or after ten minutes if the credential has no end.
 TimePoint next_question(std::optional<std::chrono::sys_seconds> expires, TimePoint now);
 
 // When to run the plugin again after `failures` failures in a row, at least one. The pause is
-// random, and its limit is doubled for each failure, from 2 s to 5 min. It is at most a quarter of
-// the time until the end of the existing credential, but at least one second.
+// `share` of its limit, a random number from a half to 1, so that what failed together is not tried
+// again together. The limit is doubled for each failure, from 2 s to 5 min. The pause is at most a
+// quarter of the time until the end of the existing credential, but at least one second.
 TimePoint next_attempt(std::size_t failures, std::optional<std::chrono::sys_seconds> expires,
-                       TimePoint now, Duration longest = std::chrono::minutes(5));
+                       TimePoint now, double share, Duration longest = std::chrono::minutes(5));
 
 // The longest pause after a failure of this machine, where `clusters` have one: 10 s, and longer
 // for many, so that all of them together run at most 20 plugins a second.

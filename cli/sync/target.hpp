@@ -3,7 +3,7 @@
 #pragma once
 
 #include "contents.hpp"
-#include "mark.hpp"
+#include "work.hpp"
 
 #include <execcred/base/result.hpp>
 
@@ -14,26 +14,6 @@
 #include <vector>
 
 namespace execcred::sync {
-
-// The causes of a target that was not written, in addition to those of doctor.
-namespace cause {
-inline constexpr std::string_view kTargetForeign = "target-foreign";
-inline constexpr std::string_view kTargetClash = "target-clash";
-inline constexpr std::string_view kTargetRefused = "target-refused";
-inline constexpr std::string_view kTargetUnavailable = "target-unavailable";
-inline constexpr std::string_view kTargetUnusable = "target-unusable";
-}  // namespace cause
-
-class Store;
-
-// A place where a credential is written: a folder or a Secret.
-struct Held {
-  Store* store = nullptr;
-  std::string place = {};       // "Secret fleet/spoke-1-token", "'/run/clusters/fleet/spoke-1'"
-  std::string name_space = {};  // its own
-  std::string name = {};
-  Mark mark = {};
-};
 
 // Called right before each change of a target; false ends the work without a change.
 using MayWrite = std::function<bool()>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is due when, with a fake inventory and a fake store.
-#include "sync/reconciler.hpp"
+#include "sync/driver.hpp"
 #include "cli/inventory.hpp"
 #include "sandbox.hpp"
 
@@ -88,26 +88,25 @@ void check_removal(const std::string& provider, const std::string& mapping,
   OneHeld store;
   Journal journal(false);
   const StopEvent stop = StopEvent::make().value();
-  Reconciler reconciler({.instance = "default",
-                         .mapping = sandbox.write("mapping.json", mapping),
-                         .parallel = 1,
-                         .environment = Environment::copy()},
-                        {.stores = {&store},
-                         .targets = {&store},
-                         .feed = std::move(feed),
-                         .journal = journal,
-                         .stop = stop});
-  REQUIRE(reconciler.read_mapping());
-  REQUIRE(reconciler.scan());
+  Driver driver({.mapping = sandbox.write("mapping.json", mapping),
+                 .rules = {.instance = "default", .parallel = 1},
+                 .environment = Environment::copy()},
+                {.stores = {&store},
+                 .targets = {&store},
+                 .feed = std::move(feed),
+                 .journal = journal,
+                 .stop = stop});
+  REQUIRE(driver.read_mapping());
+  REQUIRE(driver.scan());
   is_whole = false;
-  CHECK(reconciler.look() == 0);
-  CHECK(reconciler.run_round() == 1);
-  CHECK(reconciler.figures().failures[cause] == 1);
+  CHECK(driver.look() == 0);
+  CHECK(driver.run_round() == 1);
+  CHECK(driver.figures().failures[cause] == 1);
   CHECK(store.removals == 0);
   // There is no wait for the pause after a failure, which is at least a second.
   is_whole = true;
-  CHECK(reconciler.look() == 0);
-  reconciler.run_round();
+  CHECK(driver.look() == 0);
+  driver.run_round();
   CHECK(store.removals == 1);
 }
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run would do, for --dry-run.
+#pragma once
+
+#include "ledger.hpp"
+#include "target.hpp"
+
+#include <string>
+#include <vector>
+
+namespace execcred::sync {
+
+// A line for each target that would be created, renewed, removed or skipped.
+std::string plan_of(const Ledger& ledger, const std::vector<Target*>& targets, TimePoint now);
+
+}  // namespace execcred::sync
