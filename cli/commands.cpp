@@ -9,6 +9,7 @@ Commands::Commands() {
   line_.add("kubeconfig", "Write one kubeconfig for a whole inventory.", kubeconfig_);
   line_.add("doctor", "Report why a cluster does not work, and what will stop working soon.",
             doctor_);
+  line_.add("explain", "Explain a cause that doctor names, an exit code or a message.", explain_);
   line_.add("grant", "Print what each cluster must be told to accept a plugin's user.", grant_);
   line_.add("lint", "Report every problem of mappings, ClusterProfiles and kubeconfigs.", lint_);
   line_.add("migrate", "Rewrite other plugins' exec entries to execcred's plugins.", migrate_);

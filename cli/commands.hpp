@@ -6,6 +6,7 @@
 #include "command_line.hpp"
 #include "completion.hpp"
 #include "doctor.hpp"
+#include "explain.hpp"
 #include "get.hpp"
 #include "grant.hpp"
 #include "help.hpp"
@@ -32,6 +33,7 @@ class Commands {
   Get get_;
   Resolve resolve_;
   Doctor doctor_;
+  Explain explain_;
   Grant grant_;
   Kubeconfig kubeconfig_;
   Lint lint_;

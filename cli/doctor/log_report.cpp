@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log_report.hpp"
 
+#include "output.hpp"
 #include "report.hpp"
 
 #include <execcred/base/cause.hpp>
@@ -117,7 +118,10 @@ std::string write_log_text(const std::vector<LoggedCluster>& clusters) {
     if (!cluster.error.empty()) text += "  " + cluster.error + "\n";
     if (!cluster.hint.empty()) text += "  hint: " + cluster.hint + "\n";
   }
-  return text.empty() ? "no run is in the log\n" : text;
+  if (text.empty()) return "no run is in the log\n";
+  // The latest failure is first.
+  const bool has_cause = !clusters.front().cause.empty();
+  return has_cause ? text + explanation_of(clusters.front().cause) : text;
 }
 
 std::string write_log_json(const std::vector<LoggedCluster>& clusters) {

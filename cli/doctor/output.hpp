@@ -6,7 +6,9 @@
 
 #include "paint.hpp"
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace execcred::doctor {
@@ -28,8 +30,20 @@ std::string write_html(const std::vector<Item>& items, TimePoint now);
 
 // The items with failures first, then warnings, then the others, each in the given order.
 std::vector<const Item*> by_result(const std::vector<Item>& items);
-// A line with the number of clusters and of each result. Then one line for each cause with its
-// number, such as "     3  connect-refused", the most frequent first.
+// A cause, and the number of clusters that have it.
+struct CauseCount {
+  std::string_view cause = {};
+  std::size_t count = 0;
+  Verdict worst = Verdict::skipped;
+};
+// The most frequent first.
+std::vector<CauseCount> count_causes(const std::vector<Item>& items);
+// "3 clusters: 1 ok, 0 warn, 2 fail"
+std::string write_totals(const std::vector<Item>& items);
+// write_totals(), one line for each cause such as "     3  connect-refused", and the command that
+// explains the first.
 std::string write_summary(const std::vector<Item>& items);
+// The line with the command that explains the cause.
+std::string explanation_of(std::string_view cause);
 
 }  // namespace execcred::doctor

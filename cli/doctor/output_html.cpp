@@ -29,6 +29,10 @@ constexpr std::string_view kHead = R"(<!doctype html>
 :root { color-scheme: light dark; --line: #8884; --fail: #c62828; --warn: #b26a00; --ok: #2e7d32; }
 body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 90rem; padding: 1rem; }
 h1 { font-size: 1.3rem; margin: 0 0 .3rem; }
+h2 { font-size: 1.05rem; margin: .8rem 0 .3rem; }
+#causes { padding-left: 1.1rem; }
+#causes button { background: none; border: 0; font: inherit; padding: 0; cursor: pointer; font-weight: 600; }
+#causes button:focus-visible { outline: 2px solid currentColor; }
 .bar { display: flex; flex-wrap: wrap; gap: .5rem; margin: .8rem 0; }
 input, select { font: inherit; padding: .35rem .5rem; min-width: 0; }
 input[type=search] { flex: 1 1 14rem; }
@@ -131,6 +135,13 @@ constexpr std::string_view kScript = R"(<script>
     limit = most;
     filter();
   }));
+  document.querySelectorAll("#causes button").forEach((button) => {
+    button.addEventListener("click", () => {
+      cause.value = button.value;
+      limit = most;
+      filter();
+    });
+  });
   more.addEventListener("click", () => {
     limit = rows.length;
     filter();
@@ -225,13 +236,25 @@ std::string option_list(const std::vector<Item>& items) {
   return text;
 }
 
+// What is wrong, before the table. A button shows only the clusters with its cause.
+std::string cause_list(const std::vector<Item>& items) {
+  std::string list;
+  for (const auto& [cause, count, worst] : count_causes(items)) {
+    list += "<li><button type=\"button\" class=\"" + std::string(name_of(worst)) + "\" value=\"" +
+            std::string(cause) + "\">" + std::string(cause) + "</button> " + std::to_string(count) +
+            (count == 1 ? " cluster" : " clusters") + "</li>\n";
+  }
+  if (list.empty()) return "<p id=\"causes\">nothing is wrong</p>\n";
+  return "<h2>What is wrong</h2>\n<ul id=\"causes\">\n" + list +
+         "</ul>\n<p><code>execcred explain CAUSE</code> says what to do.</p>\n";
+}
+
 }  // namespace
 
 std::string write_html(const std::vector<Item>& items, TimePoint now) {
-  const std::string summary = write_summary(items);
   std::string page(kHead);
-  page += "<h1>execcred doctor</h1>\n<p>" + text_of(now) + " · " +
-          summary.substr(0, summary.find('\n')) + "</p>\n";
+  page += "<h1>execcred doctor</h1>\n<p>" + text_of(now) + " · " + write_totals(items) + "</p>\n" +
+          cause_list(items);
   page +=
       "<div class=\"bar\"><input id=\"search\" type=\"search\" placeholder=\"Filter\" "
       "aria-label=\"Filter\">"

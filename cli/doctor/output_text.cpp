@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <utility>
 
 namespace execcred::doctor {
 namespace {
@@ -77,6 +76,10 @@ std::vector<const Item*> by_result(const std::vector<Item>& items) {
   return sorted;
 }
 
+std::string explanation_of(std::string_view cause) {
+  return "more: execcred explain " + std::string(cause) + "\n";
+}
+
 std::string write_one(const Item& item, bool shows_exchange, const cli::Paint& paint) {
   std::string text = printable(item.full_name());
   if (!item.provider.empty()) text += ", provider " + printable(item.provider);
@@ -96,28 +99,42 @@ std::string write_one(const Item& item, bool shows_exchange, const cli::Paint& p
   if (cause == nullptr) return text;
   text += "cause: " + std::string(cause->cause) + "\n";
   if (!cause->hint.empty()) text += "  hint: " + cause->hint + "\n";
-  return text;
+  return text + explanation_of(cause->cause);
+}
+
+std::vector<CauseCount> count_causes(const std::vector<Item>& items) {
+  std::map<std::string_view, CauseCount> causes;
+  for (const Item& item : items) {
+    if (item.cause().empty()) continue;
+    CauseCount& one = causes[item.cause()];
+    one = {.cause = item.cause(),
+           .count = one.count + 1,
+           .worst = std::max(one.worst, item.verdict())};
+  }
+  std::vector<CauseCount> sorted;
+  sorted.reserve(causes.size());
+  for (const auto& [cause, one] : causes) sorted.push_back(one);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const CauseCount& a, const CauseCount& b) { return a.count > b.count; });
+  return sorted;
+}
+
+std::string write_totals(const std::vector<Item>& items) {
+  std::array<std::size_t, 3> verdicts = {};
+  for (const Item& item : items) ++verdicts[static_cast<std::size_t>(rank(item))];
+  return std::to_string(items.size()) + " clusters: " + std::to_string(verdicts[2]) + " ok, " +
+         std::to_string(verdicts[1]) + " warn, " + std::to_string(verdicts[0]) + " fail";
 }
 
 std::string write_summary(const std::vector<Item>& items) {
-  std::array<std::size_t, 3> verdicts = {};
-  std::map<std::string_view, std::size_t> causes;
-  for (const Item& item : items) {
-    ++verdicts[static_cast<std::size_t>(rank(item))];
-    if (!item.cause().empty()) ++causes[item.cause()];
-  }
-  std::string text = std::to_string(items.size()) + " clusters: " + std::to_string(verdicts[2]) +
-                     " ok, " + std::to_string(verdicts[1]) + " warn, " +
-                     std::to_string(verdicts[0]) + " fail\n";
-  std::vector<std::pair<std::string_view, std::size_t>> sorted(causes.begin(), causes.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  for (const auto& [cause, count] : sorted) {
+  std::string text = write_totals(items) + "\n";
+  const std::vector<CauseCount> causes = count_causes(items);
+  for (const auto& [cause, count, worst] : causes) {
     std::string number = std::to_string(count);
     if (number.size() < 6) number.insert(0, 6 - number.size(), ' ');
     text += number + "  " + std::string(cause) + "\n";
   }
-  return text;
+  return causes.empty() ? text : text + explanation_of(causes.front().cause);
 }
 
 std::string write_table(const std::vector<Item>& items, bool is_wide, const cli::Paint& paint) {

@@ -1020,6 +1020,16 @@ TEST_CASE("doctor: the page loads nothing, and shows a program's messages as tex
   CHECK_FALSE(has(page, "href="));
 }
 
+TEST_CASE("doctor: the page begins with each cause and the number of its clusters") {
+  Scene scene;
+  scene.command = scene.sandbox.at("missing");
+  const std::string page = scene.run({"-o", "html"}).output;
+  const std::size_t cause =
+      page.find("value=\"program-missing\">program-missing</button> 1 cluster<");
+  REQUIRE(cause != std::string::npos);
+  CHECK(cause < page.find("<table"));
+}
+
 // Each report is made by a program whose name is like that of an execcred plugin.
 TEST_CASE(
     "doctor: a plugin's report arrives by its pipe, and counts only if it is whole and known") {
@@ -1094,6 +1104,7 @@ TEST_CASE("doctor: the cluster's CA may be one of a thousand") {
   CHECK(has(text.output, "Argument list too long"));
   CHECK(has(text.output, "the cluster's CA data may be too large"));
   CHECK(has(text.output, "cause: program-failed"));
+  CHECK(text.output.ends_with("\nmore: execcred explain program-failed\n"));
   CHECK(read_found(scene.run({"-o", "json"}).output).steps.at("tls") == "ok");
 #endif
 }

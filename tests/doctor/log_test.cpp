@@ -240,6 +240,7 @@ TEST_CASE("doctor --log: the cluster with the newest failure comes first") {
   const Outcome text = doctor({"--log", log});
   CHECK(text.output.find('\x1b') == std::string::npos);
   CHECK(text.output.find("source-expired") < text.output.find("source-missing"));
+  CHECK(text.output.ends_with("\nmore: execcred explain source-expired\n"));
   CHECK(doctor({"--log", log, "--since=1h", "-o", "json"}).output.find("https") ==
         std::string::npos);
   constexpr const char* kAlone = "--log stands alone: it examines no cluster\n  hint: leave out ";

@@ -110,6 +110,13 @@ class Page(unittest.TestCase):
         self.assertCountEqual(self.shown("")[0], everything)
         self.assertEqual(self.choose("cause", "provider-unknown"), ["fleet/hub"])
         self.assertEqual(self.choose("cause", "program-missing"), everything[:3])
+        wrong = self.browser.find_elements(By.CSS_SELECTOR, "#causes li")
+        self.assertEqual([one.text for one in wrong],
+                         ["program-missing 3 clusters", "provider-unknown 1 cluster"])
+        wrong[1].find_element(By.TAG_NAME, "button").click()
+        self.assertEqual(self.browser.execute_script(SHOWN), ["fleet/hub"])
+        wrong[0].find_element(By.TAG_NAME, "button").click()
+        self.assertEqual(self.browser.execute_script(SHOWN), everything[:3])
         self.assertEqual(self.choose("result", "warn"), [])
         self.assertEqual(self.choose("result", "fail"), everything[:3])
         head = self.browser.find_element(By.CSS_SELECTOR, "th button")
