@@ -11,6 +11,7 @@ Commands::Commands() {
             doctor_);
   line_.add("explain", "Explain a cause that doctor names, an exit code or a message.", explain_);
   line_.add("grant", "Print what each cluster must be told to accept a plugin's user.", grant_);
+  line_.add("init", "Write the mapping and manifests that a hub's ClusterProfiles need.", init_);
   line_.add("lint", "Report every problem of mappings, ClusterProfiles and kubeconfigs.", lint_);
   line_.add("migrate", "Rewrite other plugins' exec entries to execcred's plugins.", migrate_);
   line_.add("sync", "Write credentials for programs that run no plugin, and renew them.", sync_);

@@ -10,6 +10,7 @@
 #include "get.hpp"
 #include "grant.hpp"
 #include "help.hpp"
+#include "init.hpp"
 #include "install.hpp"
 #include "kubeconfig.hpp"
 #include "lint.hpp"
@@ -36,6 +37,7 @@ class Commands {
   Explain explain_;
   Grant grant_;
   Kubeconfig kubeconfig_;
+  Init init_;
   Lint lint_;
   Migrate migrate_;
   Sync sync_;

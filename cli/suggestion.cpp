@@ -48,4 +48,22 @@ std::string nearest_word(std::string_view typed, const std::vector<std::string>&
   return nearest;
 }
 
+std::string misspelled_word(std::string_view typed, const std::vector<std::string>& words) {
+  if (typed.size() > kLongest) return {};
+  for (const std::string& word : words) {
+    if (distance(typed, word) == 1) return word;
+  }
+  return {};
+}
+
+std::vector<std::string> nearest_words(std::string_view typed, std::vector<std::string> words,
+                                       std::size_t most) {
+  if (typed.size() > kLongest) return {};
+  std::stable_sort(words.begin(), words.end(), [typed](const std::string& a, const std::string& b) {
+    return distance(typed, a) < distance(typed, b);
+  });
+  words.resize(std::min(words.size(), most));
+  return words;
+}
+
 }  // namespace execcred::cli

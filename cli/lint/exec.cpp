@@ -2,9 +2,11 @@
 #include "exec.hpp"
 
 #include "argocd_template.hpp"
+#include "catalogue.hpp"
 #include "options.hpp"
 #include "programs.hpp"
 #include "secrets.hpp"
+#include "suggestion.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/exec/template.hpp>
@@ -262,7 +264,45 @@ void check_variables(const Scope& scope, const ExecConfig& exec, const std::stri
   }
 }
 
+void check_fill_in(const Scope& scope, const std::string& text, const std::string& path) {
+  const std::string_view value = cli::fill_in_of(text);
+  if (value.empty()) return;
+  std::string shown_by = "write the value";
+  for (const auto& [known, shower] : cli::catalogue().fill_ins) {
+    if (known == value) shown_by = "it is shown by: " + shower;
+  }
+  scope.error(path, "has " + in_quotes(value) + ", which a person must replace", shown_by);
+}
+
+void check_fill_ins(const Scope& scope, const ExecConfig& exec, const std::string& path) {
+  for (std::size_t i = 0; i < exec.args.size(); ++i) {
+    check_fill_in(scope, exec.args[i], join_path(path, "args") + step(i));
+  }
+  for (std::size_t i = 0; i < exec.env.size(); ++i) {
+    check_fill_in(scope, exec.env[i].value, join_path(path, "env") + step(i) + ".value");
+  }
+}
+
 }  // namespace
+
+void check_provider_name(const Scope& scope, const std::string& name, const std::string& path) {
+  // A name that other consumers map to a plugin says nothing of who reads this mapping.
+  const cli::KnownProvider* const known = cli::catalogue().find(name);
+  const bool is_mapped_elsewhere = known != nullptr && !known->plugin.empty();
+  for (const cli::KnownConsumer& consumer : cli::catalogue().consumers) {
+    if (is_mapped_elsewhere || !cli::is_one_of(name, consumer.built_ins)) continue;
+    scope.info(path,
+               "is " + in_quotes(name) + ", which " + consumer.name +
+                   " has built in: it never runs this entry",
+               "for " + consumer.name + ", remove it");
+  }
+  constexpr std::size_t kShortest = 4;
+  if (name.size() < kShortest || known != nullptr) return;
+  const std::string near = cli::misspelled_word(name, cli::catalogue().provider_names());
+  if (near.empty()) return;
+  scope.warning(path, "is " + in_quotes(name) + ", and a name in use is " + in_quotes(near),
+                "compare it with the names in status.accessProviders of the ClusterProfiles");
+}
 
 void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& path,
                 Consumer consumer) {
@@ -277,6 +317,7 @@ void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& p
                   "set it to Never");
   }
   check_variables(scope, exec, path);
+  check_fill_ins(scope.as(rule::kFillIn), exec, path);
   check_no_secrets(scope.as(rule::kSecret), exec, path);
   if (!is_plugin_of_ours(exec.command)) return;
   const DeclaredOptions options(program_name(exec.command));

@@ -23,6 +23,9 @@ enum class Consumer {
   kubeconfig,
 };
 
+// Compares the provider's name with those in use (catalogue.hpp).
+void check_provider_name(const Scope& scope, const std::string& name, const std::string& path);
+
 // Checks exec, found at `path`. Parse errors are reported by inspect_exec.
 void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& path,
                 Consumer consumer);

@@ -31,6 +31,7 @@ void check_provider(const Scope& scope, const ObjectReader& entry, std::set<std:
   }
   check_exec_fields(scope, *exec, true);
   const ExecConfig config = inspect_exec(scope, *exec, Consumer::kueue);
+  if (name) check_provider_name(scope.as(rule::kProviderName), *name, entry.path_of("name"));
   if (name) note_plugin(scope, *name, entry.path(), config);
   const json::Value* mode = exec->find("interactiveMode");
   const bool is_empty = mode == nullptr || (mode->string() != nullptr && mode->string()->empty());

@@ -79,6 +79,7 @@ void check_mapping(const Scope& scope, std::string_view text) {
   for (const MappedProvider& provider : inspection.mapping.providers) {
     check_exec(scope.as(rule::kExec), provider.exec, provider.path + ".execConfig",
                Consumer::mapping);
+    check_provider_name(scope.as(rule::kProviderName), provider.name, provider.path + ".name");
     check_policies_of(scope.as(rule::kPolicy), provider);
     note_plugin(scope, provider.name, provider.path, provider.exec,
                 provider.arguments_policy == ArgumentsPolicy::append);

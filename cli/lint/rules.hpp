@@ -47,6 +47,9 @@ inline constexpr Rule kProviderNotMapped = {"provider-not-mapped",
 inline constexpr Rule kProfileInput = {"profile-input",
                                        "A plugin refuses what a ClusterProfile gives it"};
 inline constexpr Rule kIstioCluster = {"istio-cluster", "Two remote Secrets of one Istio cluster"};
+inline constexpr Rule kFillIn = {"fill-in", "A value that a person must fill in"};
+inline constexpr Rule kProviderName = {"provider-name",
+                                       "A provider's name is misspelled, or a consumer's own"};
 inline constexpr Rule kHub = {"hub", "Only a part of the hub can be checked"};
 
 inline constexpr std::array kAll = {kUnreadable,
@@ -77,6 +80,8 @@ inline constexpr std::array kAll = {kUnreadable,
                                     kProviderNotMapped,
                                     kProfileInput,
                                     kIstioCluster,
+                                    kFillIn,
+                                    kProviderName,
                                     kHub};
 
 }  // namespace rule

@@ -48,7 +48,7 @@ BUILD_PACKAGES=(g++ cmake ninja-build pkg-config python3 libcli11-dev libcurl4-o
   prometheus-cpp-dev)
 # Tests of the system's CA certificates need ca-certificates.
 # shellcheck disable=SC2034
-TEST_PACKAGES=(ca-certificates doctest-dev libsimdjson-dev python3-jsonschema)
+TEST_PACKAGES=(ca-certificates doctest-dev libsimdjson-dev python3-jsonschema python3-yaml)
 # The package of promtool has a service that apt starts. So only CI installs it, where no service starts.
 [ "${CI:-}" != true ] || TEST_PACKAGES+=(prometheus)
 

@@ -220,7 +220,7 @@ TEST_CASE("consumers: each image volume has the image of the plugin that the map
           "registry.example/" + plugin_of(folder) + ":0.1.0");
     ++count;
   }
-  CHECK(count == 8);
+  CHECK(count == 9);
   CHECK(json_at(document("knative/values.yaml"), "knative_operator.multicluster.plugins.0.image") ==
         "registry.example/" + plugin_of("knative") + ":0.1.0");
 }

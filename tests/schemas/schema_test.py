@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import jsonschema
+import yaml
 
 sys.dont_write_bytecode = True  # a test leaves no files in the sources
 
@@ -218,8 +219,45 @@ def check_doctor():
     check(sorted(declared) == sorted(known), f"the schema has each: {set(declared) ^ set(known)}")
 
 
+def check_grant():
+    validator = load("grant.schema.json")
+    golden = os.path.join(SOURCE, "tests", "golden", "execcred")
+    for case in ("grant-json",):
+        with open(os.path.join(golden, case, "stdout"), encoding="utf-8") as file:
+            document = json.load(file)
+        problems = [error.message for error in validator.iter_errors(document)]
+        check(not problems, f"grant's document is as its schema says: {problems}")
+        check(not validator.is_valid(changed(document, ["items", 0, "user"], 7)), "a user is a text")
+        check(not validator.is_valid(changed(document, ["items", 0, "objects"], ...)), "objects are there")
+    told = run("execcred", "grant", "-m", MAPPING, "-f", EXAMPLES, "--can=get/pods", "-o", "json")
+    document = json.loads(told.stdout or "null")
+    problems = [error.message for error in validator.iter_errors(document)]
+    check(not problems, f"an error is as its schema says: {problems}")
+    check("error" in document["items"][0], f"grant reports a cluster without a token: {told.stdout}")
+
+
+def check_catalogue():
+    validator = load("catalogue.schema.json")
+    with open(os.path.join(CONFIG, "catalogue.yaml"), encoding="utf-8") as file:
+        catalogue = yaml.safe_load(file)
+    problems = [error.message for error in validator.iter_errors(catalogue)]
+    check(not problems, f"the catalogue is as its schema says: {problems}")
+    check(not validator.is_valid(changed(catalogue, ["providers", 0, "source"], ...)), "a row has a source")
+    fill_ins = {row["value"] for row in catalogue["fillIns"]}
+    for row in catalogue["providers"]:
+        if "plugin" not in row:
+            continue
+        told = run(row["plugin"], *row.get("args", []), "--show-config")
+        needs_person = any("FILL-IN-" in text for text in row.get("args", []))
+        check(needs_person or told.returncode == 0, f"{row['plugin']} takes {row.get('args')}: {told.stderr}")
+        used = set(re.findall(r"FILL-IN-[A-Z-]+", json.dumps(row)))
+        check(used <= fill_ins, f"something shows {used - fill_ins}")
+
+
 check_mapping()
 check_doctor()
+check_grant()
+check_catalogue()
 for plugin_name, of_plugin in PLUGINS.items():
     try:
         check_plugin(plugin_name, **of_plugin)

@@ -19,7 +19,7 @@ admin wait --for condition=Established --timeout 120s crd/clusterprofiles.multic
 
 EXECCRED=$EXECCRED_BIN/execcred
 CONSUMERS=$EXECCRED_ROOT/config/consumers
-NAMESPACES=(fleet fleet-system kueue-system argocd headlamp knative-operator)
+NAMESPACES=(fleet fleet-system kueue-system argocd headlamp knative-operator projectsveltos)
 IMAGE=registry.example/execcred:0.1.0
 
 admin_run() { run kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" "$@"; }
@@ -186,7 +186,7 @@ while IFS= read -r file; do
 done < <(cd "$CONSUMERS" && find . -name '*image-volume.yaml' -printf '%P\n' -o \
   -name '*init-container.yaml' -printf '%P\n' | sort)
 for folder in controller multicluster-runtime multicluster-runtime-file kueue argocd headlamp \
-  knative; do
+  knative sveltos; do
   check "$folder: lint finds nothing" lint_is_silent "$folder"
   check "$folder: lint finds a broken mapping" a_broken_mapping_is_told "$folder"
   [ "$folder" = kueue ] ||
@@ -205,6 +205,8 @@ check "knative: its role allows only what it needs" \
   the_role_allows knative knative-operator:knative-operator knative-operator spoke-1-kubeconfig
 check "kueue: its role allows only what it needs" \
   the_role_allows kueue kueue-system:kueue-controller-manager kueue-system spoke-1
+check "sveltos: its role allows only what it needs" \
+  the_role_allows sveltos projectsveltos:clusterinventory-controller projectsveltos spoke-1
 check "headlamp: its role allows only what it needs" \
   the_role_allows headlamp headlamp:headlamp headlamp spoke-1-headlamp
 for account in argocd-application-controller argocd-server; do

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "init.hpp"
+
+#include "declared_options.hpp"
+#include "replacement.hpp"
+#include "suggestion.hpp"
+#include "text_diff.hpp"
+
+#include <execcred/base/shell_words.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/os/file_write.hpp>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMappingFile = "mapping.json";
+
+std::string hint_for(const std::string& provider) {
+  const std::vector<std::string> near = nearest_words(provider, catalogue().provider_names(), 3);
+  return (near.empty() ? std::string() : "near names are " + join(near, ", ") + "; ") +
+         "--plugin=" + shell_word(printable(provider) + "=execcred-PLUGIN") + " decides";
+}
+
+std::vector<init::Piece> files_of(const init::FleetNeeds& fleet, const std::string& plugins) {
+  const json::Value mapping = init::mapping_of(fleet, plugins);
+  std::vector<init::Piece> files = {
+      {.file = std::string(kMappingFile), .text = json::to_indented_text(mapping)},
+      {.file = "rbac.yaml", .text = init::rbac_of(fleet)}};
+  for (init::Piece& piece : init::pieces_of(fleet, mapping)) files.push_back(std::move(piece));
+  return files;
+}
+
+// What shows each value that a person must fill in.
+std::string fill_in_notes(const std::string& mapping) {
+  std::string notes;
+  for (const auto& [value, shown_by] : catalogue().fill_ins) {
+    if (mapping.find(value) == std::string::npos) continue;
+    notes += std::string(kProgram) + ": replace " + value + "; it is shown by: " + shown_by + "\n";
+  }
+  return notes;
+}
+
+}  // namespace
+
+void Init::add_options(CommandOptions& options) {
+  source_.add_to(options);
+  add_allow_empty_option(options, may_be_empty_);
+  options.group("Output");
+  About consumers{.value = "CONSUMER", .help = "Who reads the mapping"};
+  for (const KnownConsumer& one : catalogue().consumers) consumers.choices.push_back(one.name);
+  add_choice_option(options, "for", consumer_, std::move(consumers));
+  options.add("output", directory_,
+              {.letter = 'o',
+               .value = "DIR",
+               .help = "Directory for the files; it is made if it does not exist",
+               .takes = Takes::directory,
+               .is_required = true});
+  options.add("plugin", plugins_,
+              {.value = "NAME=PLUGIN", .help = "Plugin for the access provider of this name"});
+  options.add(
+      "plugin-dir", plugin_directory_,
+      {.value = "DIR", .help = "Where the consumer has the plugins", .takes = Takes::directory});
+  options.add("dry-run", is_dry_, {.help = "Show what would be written, and write nothing"});
+  options.add("force", is_forced_, {.help = "Replace files that exist"});
+  options.add_example("Write what Kueue needs for the hub's ClusterProfiles",
+                      "execcred init --from-hub --for kueue -o fleet-kueue");
+  options.add_example(
+      "Show it for files, with a plugin for a name that is not known",
+      "execcred init -f profiles/ -o fleet --plugin p=execcred-token-file --dry-run");
+}
+
+Result<std::map<std::string, std::string>> Init::plugins() const {
+  std::map<std::string, std::string> chosen;
+  for (const std::string& text : plugins_) {
+    const std::size_t equals = text.rfind('=');
+    const std::string plugin = equals == std::string::npos ? "" : text.substr(equals + 1);
+    if (equals == 0 || catalogue().find_plugin(plugin) == nullptr || plugin.empty()) {
+      return Error::configuration("--plugin: " + in_quotes(text) + " is no NAME=PLUGIN",
+                                  "PLUGIN is one of execcred's, as in corp=execcred-token-file");
+    }
+    chosen[text.substr(0, equals)] = plugin;
+  }
+  return chosen;
+}
+
+// Writes the files that do not exist, and shows how the others differ.
+Status Init::write(const std::vector<init::Piece>& files, Outcome& outcome) const {
+  std::error_code failed;
+  if (!is_dry_) fs::create_directories(directory_, failed);
+  if (failed) {
+    return Error::configuration("cannot make the directory " + in_quotes(directory_) + ": " +
+                                failed.message());
+  }
+  std::string text;
+  for (const init::Piece& file : files) {
+    const std::string path = (fs::path(directory_) / file.file).native();
+    const bool exists = fs::exists(fs::symlink_status(path, failed));
+    std::string present;
+    if (exists) present = TRY(read_untrusted_file(path, kMaxInventory));
+    if (exists && present == file.text) {
+      outcome.notes += std::string(kProgram) + ": " + in_quotes(path) + " is unchanged\n";
+      continue;
+    }
+    if (is_dry_ || (exists && !is_forced_)) {
+      text += unified_diff(present, file.text, printable(path), printable(path) + " (new)");
+      if (!is_dry_) outcome.exit_code = 1;
+      continue;
+    }
+    TRY(replace_file(path, file.text));
+    outcome.notes += std::string(kProgram) + ": " + in_quotes(path) + " is written\n";
+  }
+  if (!is_dry_ && outcome.exit_code == 1 && !text.empty()) {
+    outcome.problems.push_back(Error::no_credential(
+        "files that exist differ, and are left as they are", "--force replaces them"));
+  }
+  outcome.text = SecretString(text);
+  return {};
+}
+
+std::string Init::next_command() const {
+  std::string command =
+      std::string(kProgram) + " lint " + shell_word((fs::path(directory_) / kMappingFile).native());
+  for (const std::string& path : source_.paths()) command += " " + shell_word(path);
+  const HubOptions& hub = source_.hub();
+  if (hub.is_used()) command += " --from-hub";
+  if (!hub.kubeconfig().empty()) command += " --kubeconfig=" + shell_word(hub.kubeconfig());
+  if (!hub.context().empty()) command += " --context=" + shell_word(hub.context());
+  if (!hub.name_space().empty()) command += " --namespace=" + shell_word(hub.name_space());
+  return command + "\n";
+}
+
+Result<Outcome> Init::run() {
+  TRY(source_.check());
+  const KnownConsumer& consumer = *catalogue().consumer(consumer_);
+  init::FleetNeeds fleet(consumer, TRY(plugins()));
+  Outcome outcome;
+  Inventory inventory = TRY(source_.for_each({}, [&fleet](const ClusterProfile& profile) -> Status {
+    fleet.add(profile);
+    return {};
+  }));
+  conclude(std::move(inventory), source_, {}, may_be_empty_, outcome);
+  if (outcome.exit_code == 2) return outcome;
+  for (const std::string& remark : fleet.remarks()) {
+    outcome.notes += std::string(kProgram) + ": " + remark + "\n";
+  }
+  for (const std::string& provider : fleet.unknown()) {
+    outcome.problems.push_back(Error::no_credential(
+        "provider " + in_quotes(provider) + " is not known, and left out", hint_for(provider)));
+    outcome.exit_code = 1;
+  }
+  if (fleet.needs().empty() && !may_be_empty_) {
+    outcome.problems.push_back(
+        Error::configuration("no access provider of the ClusterProfiles gets an entry"));
+    outcome.exit_code = fleet.unknown().empty() && fleet.remarks().empty() ? 2 : outcome.exit_code;
+    return outcome;
+  }
+  const std::vector<init::Piece> files = files_of(fleet, plugin_directory_);
+  TRY(write(files, outcome));
+  outcome.notes += fill_in_notes(files.front().text);
+  if (!is_dry_) outcome.text = SecretString(std::string(outcome.text.reveal()) + next_command());
+  return outcome;
+}
+
+}  // namespace execcred::cli

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred init: what it writes for a fleet, and that it changes nothing that exists.
+#include "documents.hpp"
+#include "inventory.hpp"
+#include "plugin_under_test.hpp"
+#include "support/texts.hpp"
+
+#include <init/servers.hpp>
+
+#include <execcred/yaml/documents.hpp>
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace blackbox;
+using execcred::test::lines_of;
+
+namespace {
+
+namespace fs = std::filesystem;
+using Texts = std::vector<std::string>;
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+class Fleet {
+ public:
+  explicit Fleet(const std::string& profiles) { sandbox.write("profiles.yaml", profiles); }
+
+  Outcome init(const Texts& options) const {
+    Command command;
+    command.arguments = {kCli, "init", "-f", sandbox.at("profiles.yaml"), "-o", sandbox.at("out")};
+    command.arguments.insert(command.arguments.end(), options.begin(), options.end());
+    return run(command);
+  }
+  std::string written(const std::string& file) const {
+    return read_text(sandbox.at("out/" + file));
+  }
+  bool is_written(const std::string& file) const { return fs::exists(sandbox.at("out/" + file)); }
+
+  Sandbox sandbox;
+};
+
+std::string with_config(std::string_view name, std::string_view server, std::string_view config) {
+  return provider(name, server, R"(,"extensions":[)" + extension(kExecExtension, config) + "]");
+}
+
+// Two clusters of one domain, with tokens in Secrets.
+std::string two_clusters() {
+  return profile("a", {with_config("secretreader", "https://a.example.com:6443",
+                                   R"({"clusterName":"spoke-a"})")}) +
+         "\n---\n" +
+         profile("b", {with_config("secretreader", "https://b.example.com:6443",
+                                   R"({"clusterName":"spoke-b"})")});
+}
+
+Texts patterns_of(const Texts& urls) {
+  std::vector<execcred::Url> servers;
+  for (const std::string& url : urls) {
+    servers.push_back(execcred::parse_url(url).value());
+  }
+  return execcred::init::server_patterns(servers);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cli");
+
+TEST_CASE("init: the servers seen become as few patterns as are justified") {
+  struct Row {
+    Texts servers;
+    Texts patterns;
+  };
+  for (const Row& row : std::vector<Row>{
+           {{"https://a.example.com:6443"}, {"https://a.example.com:6443"}},
+           {{"https://a.example.com", "https://b.example.com"}, {"https://*.example.com"}},
+           {{"https://a.x.example.com", "https://b.x.example.com"}, {"https://*.x.example.com"}},
+           {{"https://a.x.example.com", "https://b.example.com"}, {"https://*.example.com"}},
+           {{"https://a.com", "https://b.com"}, {"https://a.com", "https://b.com"}},
+           {{"https://a.co.uk", "https://b.co.uk"}, {"https://a.co.uk", "https://b.co.uk"}},
+           {{"https://example.com", "https://a.example.com"},
+            {"https://a.example.com", "https://example.com"}},
+           {{"https://a.example.com:1", "https://b.example.com:2"},
+            {"https://a.example.com:1", "https://b.example.com:2"}},
+           {{"https://a.gr7.eu-west-1.eks.amazonaws.com",
+             "https://b.gr7.eu-west-1.eks.amazonaws.com"},
+            {"https://a.gr7.eu-west-1.eks.amazonaws.com",
+             "https://b.gr7.eu-west-1.eks.amazonaws.com"}},
+           {{"https://a.hcp.eastus.azmk8s.io", "https://b.hcp.eastus.azmk8s.io"},
+            {"https://a.hcp.eastus.azmk8s.io", "https://b.hcp.eastus.azmk8s.io"}},
+           {{"https://connectgateway.googleapis.com/v1/a",
+             "https://connectgateway.googleapis.com/v1/b"},
+            {"https://connectgateway.googleapis.com/v1/a",
+             "https://connectgateway.googleapis.com/v1/b"}},
+           {{"https://10.0.0.1:6443", "https://[fd00::1]:6443"},
+            {"https://10.0.0.1:6443", "https://[fd00::1]:6443"}}}) {
+    CAPTURE(row.servers.front());
+    CHECK(patterns_of(row.servers) == row.patterns);
+  }
+}
+
+TEST_CASE("init: each consumer gets its mapping, rights and manifests, and lint finds no error") {
+  for (const std::string consumer :
+       {"generic", "kueue", "argocd", "multicluster-runtime", "headlamp", "sveltos", "knative"}) {
+    CAPTURE(consumer);
+    const Fleet fleet(two_clusters());
+    const Outcome outcome = fleet.init({"--for", consumer, "--plugin-dir", EXECCRED_BIN});
+    CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+    const std::string mapping = fleet.written("mapping.json");
+    CHECK(json_at(mapping, "providers.0.name") == "secretreader");
+    CHECK(json_at(mapping, "providers.0.execConfig.args.1") ==
+          "--allow-server=https://*.example.com:6443");
+    CHECK(json_at(mapping, "providers.1") == "(missing)");
+    CHECK(has(fleet.written("rbac.yaml"), "- spoke-a\n"));
+    CHECK(has(fleet.written("rbac.yaml"), "- spoke-b\n"));
+    CHECK(has(fleet.written("mapping.yaml"), "--allow-server=https://*.example.com:6443"));
+    // The last line is the next command, and it works.
+    const Texts lines = lines_of(outcome.output);
+    const std::string next = lines.back();
+    CHECK(next.starts_with("execcred lint "));
+    const Outcome linted =
+        run({.arguments = {"/bin/sh", "-c", next},
+             .environment = {std::string("PATH=") + EXECCRED_BIN + ":/usr/bin:/bin"}});
+    CHECK_MESSAGE(!has(linted.output, ": error: "), describe(linted));
+  }
+}
+
+TEST_CASE("init: a second run changes nothing, and a change is shown until --force") {
+  const Fleet fleet(two_clusters());
+  CHECK(fleet.init({"--dry-run"}).exit_code == 0);
+  CHECK_FALSE(fs::exists(fleet.sandbox.at("out")));
+  CHECK(fleet.init({}).exit_code == 0);
+  const std::string mapping = fleet.written("mapping.json");
+  const Outcome again = fleet.init({});
+  CHECK(again.exit_code == 0);
+  CHECK(lines_of(again.output).size() == 1);
+  CHECK(has(again.error_output, "mapping.json' is unchanged"));
+  fleet.sandbox.write("out/mapping.json", "{}\n");
+  const Outcome differs = fleet.init({});
+  CHECK(differs.exit_code == 1);
+  CHECK(has(differs.output, "-{}"));
+  CHECK(fleet.written("mapping.json") == "{}\n");
+  CHECK(fleet.init({"--dry-run"}).exit_code == 0);
+  CHECK(fleet.init({"--force"}).exit_code == 0);
+  CHECK(fleet.written("mapping.json") == mapping);
+}
+
+TEST_CASE("init: an unknown provider is left out with the three nearest, until --plugin decides") {
+  const Fleet fleet(two_clusters() + "\n---\n" +
+                    profile("c", {provider("secretreadre", "https://c.example.com:6443")}));
+  const Outcome outcome = fleet.init({});
+  CHECK(outcome.exit_code == 1);
+  CHECK(has(outcome.error_output, "provider 'secretreadre' is not known, and left out"));
+  CHECK(has(outcome.error_output, "near names are secretreader, "));
+  CHECK_FALSE(has(fleet.written("mapping.json"), "secretreadre\""));
+  const Outcome decided = fleet.init({"--force", "--plugin", "secretreadre=execcred-token-file"});
+  CHECK_MESSAGE(decided.exit_code == 0, describe(decided));
+  CHECK(has(fleet.written("mapping.json"), "/plugins/execcred-token-file"));
+  for (const std::string wrong : {"x", "=execcred-aws", "x=", "x=/bin/sh", "x=execcred-none"}) {
+    CHECK(fleet.init({"--plugin", wrong}).exit_code == 2);
+  }
+}
+
+TEST_CASE("init: values for a person are marked, and lint says what shows them") {
+  const Fleet fleet(profile("a", {with_config("open-cluster-management", "https://a.example.com",
+                                              R"({"clusterName":"a"})")}));
+  const Outcome outcome = fleet.init({});
+  CHECK(outcome.exit_code == 0);
+  CHECK(
+      has(outcome.error_output, "replace FILL-IN-MANAGED-SERVICEACCOUNT; it is shown by: kubectl"));
+  const Outcome linted =
+      run({.arguments = {kCli, "lint", "--no-files", fleet.sandbox.at("out/mapping.json")}});
+  CHECK(linted.exit_code == 1);
+  CHECK(has(linted.output, "args[1]: has 'FILL-IN-MANAGED-SERVICEACCOUNT'"));
+  CHECK(has(linted.output, "kubectl get managedserviceaccounts"));
+}
+
+TEST_CASE("init: what a consumer has built in gets no entry") {
+  const std::string builtin =
+      profile("a", {provider("argo-cd-builtin-gcp", "https://a.example.com")});
+  const Fleet argocd(builtin);
+  const Outcome outcome = argocd.init({"--for=argocd"});
+  CHECK(has(outcome.error_output, "'argo-cd-builtin-gcp' gets no entry"));
+  const Fleet sveltos(two_clusters() + "\n---\n" +
+                      profile("c", {with_config("kubeconfig-secretreader", "https://c.example.com",
+                                                R"({"name":"c","key":"value"})")}));
+  CHECK(has(sveltos.init({"--for=sveltos"}).error_output,
+            "sveltos has a provider of this name built in"));
+  CHECK_FALSE(has(sveltos.written("mapping.json"), "kubeconfig-secretreader"));
+}
+
+TEST_CASE("init: projected tokens are volumes of the Pod, one for each server") {
+  const Fleet fleet(profile("a", {provider("token-file", "https://a.example.com:6443")}) +
+                    "\n---\n" +
+                    profile("b", {provider("token-file", "https://b.example.com:6443")}));
+  CHECK(fleet.init({}).exit_code == 0);
+  const std::string pod = fleet.written("init-container.yaml");
+  CHECK(has(pod, "audience: https://b.example.com:6443"));
+  CHECK(has(pod, "mountPath: /var/run/secrets/execcred/a.example.com"));
+  CHECK(has(pod, "--plugin=execcred-token-file"));
+  CHECK_FALSE(has(pod, "spoke-1"));
+}
+
+TEST_CASE("init: hostile names are text in JSON, YAML and the shell") {
+  const Fleet fleet(
+      two_clusters() + "\n---\n" +
+      profile("c", {with_config("eks", "https://c.example.com",
+                                R"({"clusterName":"a: {b}\n---\nkind: Secret"})"),
+                    R"({"name":"a b$(id)': ","cluster":{"server":"https://x.example.com"}})",
+                    with_config("secretreader", "https://d.example.com",
+                                R"({"clusterName":"../x\n- y"})")}));
+  const std::string odd_name = "a b$(id)': ";
+  const Outcome outcome = fleet.init({"--plugin", odd_name + "=execcred-aws"});
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  const auto mapping = execcred::parse_documents(fleet.written("mapping.json"), 1024 * 1024);
+  REQUIRE(mapping.has_value());
+  CHECK(mapping->size() == 1);
+  CHECK(json_at(fleet.written("mapping.json"), "providers.0.name") == odd_name);
+  const auto rbac = execcred::parse_documents(fleet.written("rbac.yaml"), 1024 * 1024);
+  REQUIRE(rbac.has_value());
+  for (const auto& document : *rbac) {
+    CHECK(has(execcred::json::to_text(document), R"("kind":"Role)"));
+  }
+  CHECK_FALSE(has(fleet.written("rbac.yaml"), "../x"));
+  CHECK(has(outcome.error_output, "names no Secret, so rbac.yaml lacks it"));
+  // An unknown name in a hint is one word of the shell.
+  const Outcome unknown = fleet.init({"--force"});
+  CHECK(unknown.exit_code == 1);
+  CHECK(unknown.error_output.find("--plugin='a b$(id)'") != std::string::npos);
+}
