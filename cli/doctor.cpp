@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor.hpp"
 
+#include "bundle.hpp"
 #include "doctor/log_report.hpp"
 #include "doctor/output.hpp"
 
@@ -81,6 +82,10 @@ void Doctor::add_examination_options(CommandOptions& options) {
               {.value = "PATH",
                .help = "File to replace; - is standard output, the default",
                .takes = Takes::file});
+  options.add("bundle", bundle_,
+              {.value = "FILE.tar.gz",
+               .help = "Also write an archive for a bug report, without secrets",
+               .takes = Takes::file});
   options.add(
       "debug", is_debug_,
       {.help = "Show the requests and replies, without secrets", .variable = "EXECCRED_DEBUG"});
@@ -114,6 +119,7 @@ std::string Doctor::beside_log() const {
   if (no_request_) return "--no-request";
   if (!authentication_config_.empty()) return "--authentication-config";
   if (targets_.may_be_empty) return "--allow-empty";
+  if (!bundle_.empty()) return "--bundle";
   if (fleet_.parallel != usual.fleet_.parallel) return "--parallel";
   if (timeout_ != usual.timeout_) return "--timeout";
   return warn_before_ == usual.warn_before_ ? std::string() : "--warn-before";
@@ -234,6 +240,14 @@ Result<Outcome> Doctor::run() {
             std::string(kProgram) + ": debug: " + printable(item.full_name()) + ": " + line + "\n";
       }
     }
+  }
+  if (!bundle_.empty()) {
+    TRY(write_bundle(bundle_, {.mapping_path = targets_.mapping_path,
+                               .source = &targets_.source,
+                               .items = &result.items,
+                               .environment = examination.environment,
+                               .limit = timeout_}));
+    outcome.notes += std::string(kProgram) + ": " + in_quotes(bundle_) + " is written\n";
   }
   const int code = exit_code_of(result.items);
   outcome.exit_code = code == 1 || outcome.exit_code == 0 ? code : outcome.exit_code;

@@ -42,6 +42,7 @@ class Doctor final : public Command {
   std::string format_;
   std::string color_;
   std::string output_file_;
+  std::string bundle_;
   std::string log_;
   std::optional<Duration> since_;
 };

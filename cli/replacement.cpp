@@ -124,6 +124,11 @@ std::string diff_without_secrets(std::string_view before, std::string_view after
                       printable(name) + " (new)");
 }
 
+std::string text_without_secrets(std::string_view documents) {
+  Masks masks;
+  return without_secrets(documents, masks);
+}
+
 void Replacement::add_to(CommandOptions& options) {
   add_output_file_option(options, path_);
   options.add("dry-run", is_dry_,

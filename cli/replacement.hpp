@@ -40,4 +40,7 @@ class Replacement {
 std::string diff_without_secrets(std::string_view before, std::string_view after,
                                  const std::string& name);
 
+// The documents as YAML, with a number in the place of each secret. Empty if they cannot be parsed.
+std::string text_without_secrets(std::string_view documents);
+
 }  // namespace execcred::cli

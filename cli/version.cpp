@@ -8,15 +8,7 @@ namespace execcred::cli {
 
 std::string version_text() { return std::string(kProgram) + " " + kVersion + "\n"; }
 
-void Version::add_options(CommandOptions& options) {
-  add_format_option(options, output_, {"text", "json"});
-  options.add_example("Print name and version", "execcred version");
-  options.add_example("Print them, and the API versions of exec plugins, for a program",
-                      "execcred version -o json");
-}
-
-Result<Outcome> Version::run() {
-  if (output_ == "text") return Outcome{.text = SecretString(version_text())};
+std::string version_json() {
   json::Value document((json::Object()));
   document.add("name", json::Value(std::string(kProgram)));
   document.add("version", json::Value(std::string(kVersion)));
@@ -25,7 +17,18 @@ Result<Outcome> Version::run() {
     versions.emplace_back(std::string(full_name(version)));
   }
   document.add("apiVersions", json::Value(std::move(versions)));
-  return Outcome{.text = SecretString(json::to_indented_text(document))};
+  return json::to_indented_text(document);
+}
+
+void Version::add_options(CommandOptions& options) {
+  add_format_option(options, output_, {"text", "json"});
+  options.add_example("Print name and version", "execcred version");
+  options.add_example("Print them, and the API versions of exec plugins, for a program",
+                      "execcred version -o json");
+}
+
+Result<Outcome> Version::run() {
+  return Outcome{.text = SecretString(output_ == "text" ? version_text() : version_json())};
 }
 
 }  // namespace execcred::cli

@@ -12,6 +12,9 @@ namespace execcred::cli {
 // What --version prints.
 std::string version_text();
 
+// The document of -o json.
+std::string version_json();
+
 class Version final : public Command {
  public:
   void add_options(CommandOptions& options) override;

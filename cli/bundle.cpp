@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bundle.hpp"
+
+#include "archive.hpp"
+#include "declared_options.hpp"
+#include "doctor/output.hpp"
+#include "lint/choices.hpp"
+#include "lint/files.hpp"
+#include "lint/options.hpp"
+#include "replacement.hpp"
+#include "version.hpp"
+
+#include <execcred/base/clock.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/kube/access.hpp>
+#include <execcred/kube/provider_mapping.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/os/file_write.hpp>
+#include <execcred/os/process.hpp>
+#include <execcred/os/process_setup.hpp>
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+using json::Value;
+
+constexpr std::size_t kMaxLog = 64UL * 1024 * 1024;
+constexpr std::size_t kMaxLine = 64UL * 1024;
+
+std::vector<MappedProvider> providers_of(const BundleInput& input) {
+  if (input.mapping_path.empty()) return {};
+  const Result<std::string> text = read_untrusted_file(input.mapping_path, kMaxMapping);
+  return text ? inspect_provider_mapping(*text).mapping.providers : std::vector<MappedProvider>();
+}
+
+std::string mapping_text(const BundleInput& input) {
+  const Result<std::string> text = read_untrusted_file(input.mapping_path, kMaxMapping);
+  return text ? text_without_secrets(*text) : std::string();
+}
+
+// Of each ClusterProfile, what the commands use.
+std::string profiles_text(const BundleInput& input) {
+  json::Array items;
+  const auto take = [&items](const ClusterProfile& profile) -> Status {
+    json::Array providers;
+    for (const AccessProvider& provider : profile.access_providers) {
+      Value one((json::Object()));
+      one.add("name", Value(provider.name));
+      one.add("cluster", provider.cluster);
+      providers.push_back(std::move(one));
+    }
+    Value item((json::Object()));
+    item.add("namespace", Value(profile.name_space));
+    item.add("name", Value(profile.name));
+    item.add("accessProviders", Value(std::move(providers)));
+    items.push_back(std::move(item));
+    return {};
+  };
+  static_cast<void>(input.source->for_each({}, take));
+  return text_without_secrets(json::to_text(Value(std::move(items))));
+}
+
+std::string lint_text(const BundleInput& input) {
+  lint::Run run;
+  lint::Looked looked{.files = lint::check_operand(run, input.mapping_path)};
+  for (const std::string& path : input.source->paths()) {
+    if (path != "-") looked.files += lint::check_operand(run, path);
+  }
+  lint::check_choices(run);
+  lint::sort_by_file(run.findings);
+  looked.passed_over = run.passed_over;
+  return json::to_indented_text(lint::to_json(run.findings, looked));
+}
+
+// The log files that the entries and the environment name.
+std::set<std::string> logs_of(const std::vector<MappedProvider>& providers,
+                              const Environment& environment) {
+  constexpr std::string_view kVariable = "EXECCRED_LOG_FILE";
+  std::set<std::string> paths;
+  if (const auto path = environment.get(kVariable)) paths.emplace(*path);
+  for (const MappedProvider& provider : providers) {
+    for (const lint::Argument& argument : lint::split_arguments(provider.exec.args, nullptr)) {
+      if (argument.name == "log-file") paths.insert(argument.value);
+    }
+    for (const EnvironmentVariable& variable : provider.exec.env) {
+      if (variable.name == kVariable) paths.insert(variable.value);
+    }
+  }
+  return paths;
+}
+
+// The lines of the last hour.
+std::string recent_lines(const std::string& path, TimePoint now) {
+  std::string recent;
+  for (const std::string& file : {path + ".1", path}) {
+    const Result<std::string> text = read_untrusted_file(file, kMaxLog);
+    if (!text) continue;
+    for (const std::string_view line : split(*text, '\n')) {
+      const Result<Value> run = json::parse(line.substr(0, kMaxLine));
+      const Value* const time = run ? run->find("time") : nullptr;
+      if (time == nullptr || time->string() == nullptr) continue;
+      const Result<TimePoint> at = parse_rfc3339(*time->string());
+      if (at && *at >= now - std::chrono::hours(1)) recent.append(line).append("\n");
+    }
+  }
+  return recent;
+}
+
+std::string settings_of(const MappedProvider& provider, const BundleInput& input) {
+  Access access;
+  access.exec = provider.exec;
+  execcred::Command command{.path = provider.exec.command,
+                            .arguments = {"--show-config"},
+                            .environment = environment_of_plugin(access, input.environment),
+                            .limit = input.limit};
+  command.arguments.insert(command.arguments.end(), provider.exec.args.begin(),
+                           provider.exec.args.end());
+  const Result<Finished> run = run_command(command);
+  if (!run) return run.error().message + "\n";
+  return std::string(run->output.reveal()) + run->error_output;
+}
+
+// Line by line, without JWTs and control characters, and with "~" for the home directory.
+std::string scrubbed(std::string_view text, std::string_view home) {
+  std::string clean;
+  for (const std::string_view line : split(text, '\n')) {
+    clean += shown_text(line, {}, kMaxLine) + "\n";
+  }
+  if (clean.ends_with("\n\n") || clean == "\n") clean.pop_back();
+  if (home.size() < 2) return clean;
+  for (std::size_t at = clean.find(home); at != std::string::npos; at = clean.find(home, at + 1)) {
+    clean.replace(at, home.size(), "~");
+  }
+  return clean;
+}
+
+std::vector<ArchiveFile> members_of(const BundleInput& input, TimePoint now) {
+  std::vector<ArchiveFile> members = {{.name = "doctor.json", .text = write_json(*input.items)},
+                                      {.name = "version.json", .text = version_json()}};
+  const std::vector<MappedProvider> providers = providers_of(input);
+  if (!input.mapping_path.empty()) {
+    members.push_back({.name = "mapping.yaml", .text = mapping_text(input)});
+    members.push_back({.name = "clusterprofiles.yaml", .text = profiles_text(input)});
+    members.push_back({.name = "lint.json", .text = lint_text(input)});
+  }
+  std::string log;
+  for (const std::string& path : logs_of(providers, input.environment)) {
+    log += recent_lines(path, now);
+  }
+  members.push_back({.name = "log.jsonl", .text = std::move(log)});
+  for (std::size_t i = 0; i < providers.size(); ++i) {
+    if (!is_plugin_of_ours(providers[i].exec.command)) continue;
+    members.push_back({.name = "show-config-" + std::to_string(i) + ".txt",
+                       .text = settings_of(providers[i], input)});
+  }
+  return members;
+}
+
+}  // namespace
+
+Status write_bundle(const std::string& path, const BundleInput& input) {
+  const TimePoint now = SystemClock().now();
+  const std::string home(input.environment.get("HOME").value_or(std::string_view()));
+  std::vector<ArchiveFile> files = {{.name = "CONTENTS"}};
+  for (ArchiveFile& member : members_of(input, now)) {
+    member.text = scrubbed(member.text, home);
+    files.front().text += member.name + "  " + std::to_string(member.text.size()) + " bytes\n";
+    files.push_back(std::move(member));
+  }
+  constexpr mode_t kMode = S_IRUSR | S_IWUSR;
+  const SignalsHeld held;
+  NewFile file = TRY(NewFile::write(path, tar_gz(files, now), kMode).context("writing --bundle"));
+  return file.take_place().context("writing --bundle");
+}
+
+}  // namespace execcred::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred doctor --bundle: one archive for a bug report, without secrets.
+#pragma once
+
+#include "doctor/report.hpp"
+#include "profile_source.hpp"
+
+#include <execcred/base/environment.hpp>
+
+#include <string>
+#include <vector>
+
+namespace execcred::cli {
+
+struct BundleInput {
+  std::string mapping_path = {};  // empty: a kubeconfig was examined
+  const ProfileSource* source = nullptr;
+  const std::vector<doctor::Item>* items = nullptr;
+  Environment environment = {};
+  Duration limit = {};  // of each run of a plugin
+};
+
+// Replaces the file. Its mode is 0600. Fails (configuration) if it cannot be written.
+Status write_bundle(const std::string& path, const BundleInput& input);
+
+}  // namespace execcred::cli

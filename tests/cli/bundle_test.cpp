@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred doctor --bundle: what is in the archive, and that no secret and no home directory is.
+#include "inventory.hpp"
+#include "plugin_under_test.hpp"
+#include "support/texts.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace blackbox;
+using execcred::test::lines_of;
+
+namespace {
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// An inventory with a canary wherever a secret could be.
+Inventory inventory_with_canaries(const std::string& log) {
+  const std::string token = "canary-token-0123456789abcdef0123456789abcdef";
+  return {
+      mapping({mapped(
+          "p", kTokenFile,
+          R"(,"provideClusterInfo":true,"args":["--token-file=/no/such/file","--log-file=)" + log +
+              R"("],"env":[{"name":"API_TOKEN","value":")" + token + R"("}])")}),
+      profile("a",
+              {provider("p", "https://127.0.0.1:1",
+                        R"(,"proxy-url":"http://user:canary-password@127.0.0.1:2","extensions":[)" +
+                            extension(kExecExtension, R"({"token":")" + token +
+                                                          R"(","password":"canary-word-1"})") +
+                            "]")})};
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cli");
+
+TEST_CASE("bundle: tar reads it, CONTENTS comes first, and it has no secret") {
+  const Sandbox sandbox;
+  const std::string archive = sandbox.at("bundle.tar.gz");
+  const Inventory inventory = inventory_with_canaries(sandbox.at("log"));
+  const Outcome alone = inventory.run("doctor", {"--no-request", "-o", "json"});
+  const std::vector<std::string> variables = {"HOME=" + sandbox.path().native(), "EXECCRED_DEBUG=0",
+                                              "COOKIE=canary-cookie"};
+  const Outcome outcome =
+      inventory.run("doctor", {"--no-request", "-o", "json", "--bundle", archive}, variables);
+  CHECK(outcome.exit_code == alone.exit_code);
+  CHECK(has(outcome.error_output, "bundle.tar.gz' is written"));
+  struct stat status = {};
+  REQUIRE(stat(archive.c_str(), &status) == 0);
+  CHECK((status.st_mode & 07777) == 0600);
+  const Outcome listed =
+      run({.arguments = {"/bin/tar", "-tzf", archive}, .environment = {"PATH=/usr/bin:/bin"}});
+  CHECK_MESSAGE(listed.exit_code == 0, describe(listed));
+  CHECK(lines_of(listed.output) == std::vector<std::string>{"CONTENTS", "doctor.json",
+                                                            "version.json", "mapping.yaml",
+                                                            "clusterprofiles.yaml", "lint.json",
+                                                            "log.jsonl", "show-config-0.txt"});
+  const Outcome all =
+      run({.arguments = {"/bin/tar", "-xzOf", archive}, .environment = {"PATH=/usr/bin:/bin"}});
+  CHECK_MESSAGE(all.exit_code == 0, describe(all));
+  CHECK(has(all.output, "token-file"));
+  CHECK(has(all.output, "source-missing"));
+  CHECK(has(all.output, "\"plugin\":\"execcred-token-file\""));
+  CHECK_FALSE(has(all.output, "canary"));
+  CHECK_FALSE(has(all.output, sandbox.path().native()));
+}
+
+TEST_CASE("bundle: one that cannot be written is 2, and --log excludes it") {
+  const Sandbox sandbox;
+  const Inventory inventory = inventory_with_canaries(sandbox.at("log"));
+  const Outcome outcome =
+      inventory.run("doctor", {"--no-request", "--bundle", sandbox.at("none/bundle.tar.gz")});
+  CHECK(outcome.exit_code == 2);
+  CHECK(has(outcome.error_output, "writing --bundle"));
+  CHECK(run({.arguments = {kCli, "doctor", "--log", sandbox.at("log"), "--bundle=x"}}).exit_code ==
+        2);
+}
