@@ -359,7 +359,8 @@ void Ledger::take(const event::ClockMoved& moved) {
 bool Ledger::has_time(const Cluster& cluster) const {
   const std::optional<Lifetime> lifetime = cluster.lifetime();
   if (!lifetime || !lifetime->expires || !cluster.is_listed()) return false;
-  if (cluster.due == TimePoint::min()) return false;
+  // What was changed or deleted does not wait for a renewal, also after a failure.
+  if (cluster.due == TimePoint::min() || is_due_at_once(cluster)) return false;
   return (*lifetime->expires - now_) * kPacedShare > *lifetime->expires - lifetime->issued;
 }
 
