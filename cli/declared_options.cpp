@@ -21,14 +21,6 @@ std::unique_ptr<Provider> make_provider(std::string_view program) {
 
 }  // namespace
 
-std::string_view program_name(std::string_view command) {
-  return command.substr(command.rfind('/') + 1);
-}
-
-bool is_plugin_of_ours(std::string_view command) {
-  return program_name(command).starts_with("execcred-");
-}
-
 DeclaredOptions::DeclaredOptions(std::string_view program)
     : program_(program), provider_(make_provider(program)) {
   if (provider_) provider_->add_options(set_);

@@ -8,6 +8,7 @@
 #include <execcred/exec/plugin_main.hpp>
 #include <execcred/exec/settings.hpp>
 #include <execcred/json/json.hpp>
+#include <execcred/os/program_file.hpp>
 
 #include <memory>
 #include <string>
@@ -15,11 +16,6 @@
 #include <vector>
 
 namespace execcred::cli {
-
-// Whether the name of the command's file is that of an execcred plugin: "execcred-…".
-bool is_plugin_of_ours(std::string_view command);
-// The name of the command's file: "execcred-token-file" for "/plugins/execcred-token-file".
-std::string_view program_name(std::string_view command);
 
 class DeclaredOptions {
  public:

@@ -9,6 +9,7 @@
 #include <spiffe/plugin.hpp>
 #include <static-secret/plugin.hpp>
 #include <token-file/plugin.hpp>
+#include <wrap/plugin.hpp>
 
 #include <array>
 
@@ -16,8 +17,9 @@ namespace execcred {
 
 std::span<const PluginDefinition> all_plugins() {
   static const std::array kPlugins = {
-      token_file::plugin(), static_secret::plugin(), oidc_federation::plugin(), google::plugin(),
-      azure::plugin(),      aws::plugin(),           spiffe::plugin(),          bootstrap::plugin(),
+      token_file::plugin(), static_secret::plugin(), oidc_federation::plugin(),
+      google::plugin(),     azure::plugin(),         aws::plugin(),
+      spiffe::plugin(),     bootstrap::plugin(),     wrap::plugin(),
   };
   return kPlugins;
 }

@@ -6,6 +6,7 @@
 #include <execcred/exec/run_record.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/os/process.hpp>
+#include <execcred/os/program_file.hpp>
 
 #include <array>
 #include <chrono>
@@ -72,7 +73,7 @@ void report_failure(const Ended& ended, Item& item) {
   take_error_output(ended.finished.error_output, error);
   const std::optional<Error> report = parse_report(ended.finished.report);
   if (report) {
-    error.message = std::string(file_name(access.exec.command)) + ": " + report->message;
+    error.message = std::string(program_name(access.exec.command)) + ": " + report->message;
     error.context = report->context;
     error.hint = report->hint;
     error.is_local = report->is_local;
@@ -130,7 +131,7 @@ std::optional<Credential> run_plugin(const Access& access, const Environment& en
   std::vector<std::string> variables = environment_of_plugin(access, environment);
   const std::string variable = std::string(kReportVariable) + "=";
   std::erase_if(variables, [&](const std::string& one) { return one.starts_with(variable); });
-  const bool reports = is_ours(access.exec.command);
+  const bool reports = is_plugin_of_ours(access.exec.command);
   if (reports) variables.push_back(variable + std::to_string(kReportDescriptor));
   const auto start = std::chrono::steady_clock::now();
   const Result<Finished> finished = run_command({.path = program.path,
@@ -159,8 +160,9 @@ std::optional<Credential> run_plugin(const Access& access, const Environment& en
               credential.error().hint);
     return std::nullopt;
   }
-  const std::string said = is_ours(access.exec.command) ? first_line(finished->error_output) : "";
-  const std::string warning = std::string(file_name(access.exec.command)) + ": warning: ";
+  const std::string said =
+      is_plugin_of_ours(access.exec.command) ? first_line(finished->error_output) : "";
+  const std::string warning = std::string(program_name(access.exec.command)) + ": warning: ";
   if (said.starts_with(warning)) {
     item.warn(StepId::run, {}, said.substr(warning.size()));
   } else {

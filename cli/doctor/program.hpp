@@ -62,9 +62,4 @@ class Programs {
   std::map<std::string, Version, std::less<>> versions_;  // by path
 };
 
-// The last part of a path: "execcred-token-file" for "/plugins/execcred-token-file"; and whether
-// that is the name of an execcred plugin.
-std::string_view file_name(std::string_view path);
-bool is_ours(std::string_view path);
-
 }  // namespace execcred::doctor

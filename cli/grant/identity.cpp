@@ -267,7 +267,7 @@ Platform platform_of(const Url& server) {
 
 Result<Origin> origin_of(const Access& access, const Environment& environment) {
   const std::vector<std::string>& arguments = access.exec.args;
-  Origin origin{.program = std::string(cli::program_name(access.exec.command))};
+  Origin origin{.program = std::string(program_name(access.exec.command))};
   const Environment variables(environment_of_plugin(access, environment));
   cli::DeclaredOptions options(origin.program);
   if (!options.is_complete()) {

@@ -150,7 +150,8 @@ void check_templates(const Scope& scope, const ExecConfig& exec, const DeclaredO
     const Option* const option = options.set().find(given.name);
     if (option == nullptr) continue;
     // If an unexpanded placeholder is left, the plugin's own refusal is reported instead.
-    if (option->is_template && !has_unexpanded_template(given.value)) {
+    const bool is_text = option->is_template && !option->is_command;  // a command checks its own
+    if (is_text && !has_unexpanded_template(given.value)) {
       const Result<std::string> expanded = expand_template(given.value, "cluster", info);
       if (!expanded) {
         scope.add(Severity::error, given.path, expanded.error().message, expanded.error().hint);

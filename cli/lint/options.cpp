@@ -175,6 +175,16 @@ std::vector<Argument> split_arguments(const std::vector<std::string>& args,
   return arguments;
 }
 
+namespace {
+
+// The variable of a repeatable option contains a list.
+std::vector<std::string_view> values_in(std::string_view text, const Option* option) {
+  if (option != nullptr && !option->is_repeatable) return {text};
+  return split(text, ',');
+}
+
+}  // namespace
+
 std::vector<Given> given_in(const ExecConfig& exec, const DeclaredOptions& options,
                             const std::string& path) {
   std::vector<Given> given;
@@ -186,7 +196,7 @@ std::vector<Given> given_in(const ExecConfig& exec, const DeclaredOptions& optio
   for (std::size_t i = 0; i < exec.env.size(); ++i) {
     const Option* const option = options.find_variable(exec.env[i].name);
     if (option == nullptr || !option->has_environment) continue;
-    for (const std::string_view value : split(exec.env[i].value, ',')) {
+    for (const std::string_view value : values_in(exec.env[i].value, option)) {
       given.push_back({.name = std::string(option->name),
                        .value = std::string(trim(value)),
                        .path = join_path(path, "env") + step(i) + ".value"});
@@ -209,7 +219,9 @@ std::vector<std::string> values_of(const ExecConfig& exec, const DeclaredOptions
   for (auto at = names.begin(); values.empty() && at != names.end(); ++at) {
     for (const EnvironmentVariable& variable : exec.env) {
       if (variable.name != *at || variable.value.empty()) continue;
-      for (const std::string_view value : split(variable.value, ',')) values.emplace_back(value);
+      for (const std::string_view value : values_in(variable.value, option)) {
+        values.emplace_back(value);
+      }
     }
   }
   return values;

@@ -14,8 +14,6 @@
 namespace execcred::lint {
 
 using cli::DeclaredOptions;
-using cli::is_plugin_of_ours;
-using cli::program_name;
 
 // An option with its value, which may be the next argument. An operand has no name.
 struct Argument {

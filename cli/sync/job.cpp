@@ -8,6 +8,7 @@
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/rfc3339.hpp>
+#include <execcred/os/program_file.hpp>
 
 #include <list.hpp>
 
@@ -31,7 +32,7 @@ sys_seconds now_in_seconds() {
 bool is_cheap_to_ask(std::string_view command) {
   const std::span<const PluginDefinition> plugins = all_plugins();
   return std::any_of(plugins.begin(), plugins.end(), [&](const PluginDefinition& plugin) {
-    return plugin.info.is_cheap_to_ask && plugin.info.name == doctor::file_name(command);
+    return plugin.info.is_cheap_to_ask && plugin.info.name == program_name(command);
   });
 }
 
@@ -153,7 +154,7 @@ class Work {
     if (job_.lifetime && job_.lifetime->expires && *job_.lifetime->expires > now) {
       const TimePoint expires = *job_.lifetime->expires;
       Duration left = expires - std::max(now, job_.renewal);
-      if (doctor::is_ours(job_.access->exec.command)) {
+      if (is_plugin_of_ours(job_.access->exec.command)) {
         left += std::min<Duration>(kClaimMargin, (expires - job_.lifetime->issued) / 9);
       }
       const auto seconds = std::chrono::ceil<std::chrono::seconds>(left);

@@ -155,7 +155,7 @@ Result<MaybeSource> Planner::of_profile(const Profile& profile) const {
   if (profile.has("login_session")) return person_needed(profile, "a login of the aws command");
   const std::string process = TRY(profile.text("credential_process"));
   if (!process.empty()) {
-    Result<TokenCommand> command = parse_credential_process(process);
+    Result<InnerCommand> command = parse_credential_process(process);
     const std::string comment = profile.comment_place("credential_process");
     if (!command && !comment.empty()) {
       command.error().hint = comment +

@@ -17,8 +17,8 @@
 #include <execcred/aws/credentials.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
+#include <execcred/exec/inner_program.hpp>
 #include <execcred/exec/settings.hpp>
-#include <execcred/sources/token_command.hpp>
 
 #include <filesystem>
 #include <string>
@@ -36,7 +36,7 @@ struct Instance {};  // its metadata service
 
 struct CredentialPlan {
   using Source =
-      std::variant<AwsCredentials, WebIdentity, TokenCommand, ContainerEndpoint, Instance>;
+      std::variant<AwsCredentials, WebIdentity, InnerCommand, ContainerEndpoint, Instance>;
 
   Source source = Instance{};
   std::vector<Role> roles = {};

@@ -27,13 +27,13 @@ Result<AwsCredentials> read_reply(const json::Value& document) {
 
 }  // namespace
 
-Result<TokenCommand> parse_credential_process(const std::string& text) {
+Result<InnerCommand> parse_credential_process(const std::string& text) {
   Result<std::vector<std::string>> words = split_shell_words(text);
   if (!words) {
     return wrong("credential_process " + words.error().message, "end each quote, as in a shell");
   }
   if (words->empty()) return wrong("credential_process is empty");
-  TokenCommand command = {.program = std::move(words->front())};
+  InnerCommand command = {.program = std::move(words->front())};
   if (!command.program.starts_with('/')) {
     return wrong("credential_process does not begin with an absolute path",
                  "PATH is not searched: write where the program is");
@@ -43,7 +43,7 @@ Result<TokenCommand> parse_credential_process(const std::string& text) {
   return command;
 }
 
-Result<AwsCredentials> run_credential_process(const TokenCommand& command,
+Result<AwsCredentials> run_credential_process(const InnerCommand& command,
                                               const CallContext& call) {
   deadline::enter_phase("running credential_process");
   const std::string doing = "reading what " + in_quotes(command.program) + " printed";

@@ -7,7 +7,7 @@
 #include <execcred/base/call_context.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
-#include <execcred/sources/token_command.hpp>
+#include <execcred/exec/inner_program.hpp>
 
 #include <string>
 
@@ -16,10 +16,10 @@ namespace execcred::aws {
 // Splits and unquotes the text into words as a POSIX shell does; nothing is expanded, and no shell
 // is run. The first word must be an absolute path. Fails (configuration); the message does not
 // quote text that may contain a secret.
-Result<TokenCommand> parse_credential_process(const std::string& text);
+Result<InnerCommand> parse_credential_process(const std::string& text);
 
 // Fails as run_token_command() does, and (no_credential) if the output is malformed or its Version
 // is not 1.
-Result<AwsCredentials> run_credential_process(const TokenCommand& command, const CallContext& call);
+Result<AwsCredentials> run_credential_process(const InnerCommand& command, const CallContext& call);
 
 }  // namespace execcred::aws

@@ -11,11 +11,11 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/inner_program.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/os/file.hpp>
-#include <execcred/sources/token_command.hpp>
 
 #include <utility>
 
@@ -47,7 +47,7 @@ Status plan_source(const CredentialPlan::Source& source, Inputs& inputs) {
     return plan_container(*endpoint, inputs);
   }
   inputs.add_machine();
-  if (std::holds_alternative<TokenCommand>(source)) {
+  if (std::holds_alternative<InnerCommand>(source)) {
     const Environment& environment =
         inputs.unrecorded_environment("what the program gets of it is recorded");
     inputs.add("process.environment.fingerprint", environment_fingerprint(environment));
@@ -120,7 +120,7 @@ Result<RoleSession> SessionChain::begin(const CredentialPlan::Source& source) {
   }
   if (const auto* identity = std::get_if<WebIdentity>(&source)) return with_web_identity(*identity);
   RoleSession session;
-  if (const auto* command = std::get_if<TokenCommand>(&source)) {
+  if (const auto* command = std::get_if<InnerCommand>(&source)) {
     session.credentials = TRY(run_credential_process(*command, call_));
   } else if (const auto* endpoint = std::get_if<ContainerEndpoint>(&source)) {
     session.credentials = TRY(ask_container(*endpoint, call_));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inner_inputs.hpp"
 
-#include <execcred/json/json.hpp>
-
 #include <algorithm>
 #include <array>
 #include <string>
@@ -32,7 +30,7 @@ constexpr std::array<std::string_view, 4> kOfTheRun = {
 
 // The variables that --subject-token-env names in the command. The option has one dash or two, and
 // its value may be attached or the next argument.
-std::vector<std::string> subject_variables(const TokenCommand& command) {
+std::vector<std::string> subject_variables(const InnerCommand& command) {
   constexpr std::string_view kOption = "subject-token-env";
   std::vector<std::string> names;
   const std::vector<std::string>& arguments = command.arguments;
@@ -59,7 +57,7 @@ bool is_read(std::string_view name, const std::vector<std::string>& subjects) {
                      [name](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-void add_variables(const TokenCommand& command, Inputs& inputs) {
+void add_variables(const InnerCommand& command, Inputs& inputs) {
   const Environment& environment =
       inputs.unrecorded_environment("most variables are not for plugins");
   std::vector<std::string> subjects = subject_variables(command);
@@ -75,21 +73,10 @@ void add_variables(const TokenCommand& command, Inputs& inputs) {
   }
 }
 
-// Adds the client's text with all its members: the inner plugin may use members that this program
-// does not know.
-void add_cluster(Inputs& inputs) {
-  // The same limits as when the document was read.
-  const Result<json::Value> document = json::parse(inputs.request().document);
-  const json::Value* const spec = document ? document->find("spec") : nullptr;
-  const json::Value* const cluster = spec == nullptr ? nullptr : spec->find("cluster");
-  inputs.add_secret("cluster", cluster == nullptr ? std::string() : json::to_text(*cluster));
-  inputs.cluster();
-}
-
 }  // namespace
 
-void plan_inner_plugin(const TokenCommand& command, Inputs& inputs) {
-  add_cluster(inputs);
+void plan_inner_plugin(const InnerCommand& command, Inputs& inputs) {
+  inputs.add_whole_cluster();
   inputs.add_machine();  // as which the inner plugin may ask
   add_variables(command, inputs);
 }

@@ -5,8 +5,8 @@
 #include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/exec/exec_credential.hpp>
+#include <execcred/exec/inner_program.hpp>
 #include <execcred/exec/provider.hpp>
-#include <execcred/sources/token_command.hpp>
 
 namespace execcred::bootstrap {
 
@@ -19,7 +19,7 @@ namespace execcred::bootstrap {
 // and a signal are no_credential. Also fails with configuration (it cannot be started), unavailable
 // (it is still running at the end of the call) and no_credential (its output is not such a
 // credential).
-Result<Credential> run_inner_plugin(const TokenCommand& command, const CredentialRequest& request,
+Result<Credential> run_inner_plugin(const InnerCommand& command, const CredentialRequest& request,
                                     const CallContext& call);
 
 }  // namespace execcred::bootstrap

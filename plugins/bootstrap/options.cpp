@@ -128,7 +128,7 @@ void add_options(OptionSet& set, Options& options) {
   set.group("Credential source");
   set.add_parsed("credential", options.credential, "JSON_ARRAY",
                  "Plugin that gives the bootstrap credential, and its arguments",
-                 parse_token_command)
+                 parse_inner_command)
       .command()
       .secret()
       .required()

@@ -5,9 +5,9 @@
 #include <execcred/base/duration.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/inner_program.hpp>
 #include <execcred/exec/option_set.hpp>
 #include <execcred/exec/settings.hpp>
-#include <execcred/sources/token_command.hpp>
 
 #include <chrono>
 #include <string>
@@ -25,7 +25,7 @@ enum class Via {
 // --via is ignored, whatever it contains.
 struct Options {
   Via via = Via::token_request;
-  TokenCommand credential = {};  // the inner plugin
+  InnerCommand credential = {};  // the inner plugin
   Duration lifetime = std::chrono::hours(1);
 
   std::string service_account = {};  // NAMESPACE/NAME

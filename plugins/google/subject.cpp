@@ -5,12 +5,12 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/inner_program.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/oauth/local_url.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/os/file.hpp>
-#include <execcred/sources/token_command.hpp>
 
 #include <utility>
 

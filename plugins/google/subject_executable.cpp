@@ -4,10 +4,10 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/inner_program.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/os/file.hpp>
-#include <execcred/sources/token_command.hpp>
 
 #include <algorithm>
 #include <array>

@@ -62,7 +62,7 @@ Result<Credential> FlowRun::exchange(CallContext& call) const {
   TokenReply reply =
       TRY(options_.flow == Flow::refresh_token ? refresh(server, subject, directory, call)
                                                : server.ask(subject));
-  TRY(check_expected_audience(reply.token, options_.expect_audiences));
+  TRY(check_audience(reply.token, "--expect-audience", options_.expect_audiences));
   return Credential{.token = std::move(reply.token), .expires_at = reply.expires_at};
 }
 

@@ -172,7 +172,7 @@ void add_subject(OptionSet& set, SubjectOptions& subject) {
   set.add("subject-ca-file", subject.ca_file, "PATH",
           "CA certificates for --subject-token-url, not the system's");
   set.add_parsed("subject-token-command", subject.command, "JSON_ARRAY",
-                 "Program that prints the subject token, with its arguments", parse_token_command)
+                 "Program that prints the subject token, with its arguments", parse_inner_command)
       .secret()
       .example(R"(["/usr/local/bin/get-token","--cluster"])")
       .command();

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/inner_program.hpp>
 #include <execcred/exec/option_set.hpp>
 #include <execcred/exec/profile_choice.hpp>
 #include <execcred/exec/settings.hpp>
 #include <execcred/oauth/client_authentication.hpp>
 #include <execcred/oauth/token_request.hpp>
-#include <execcred/sources/token_command.hpp>
 #include <execcred/spiffe/svid_choice.hpp>
 
 #include <filesystem>
@@ -60,7 +60,7 @@ struct SubjectOptions {
   std::vector<RequestHeader> headers = {};  // of the URL
   std::string field = {};                   // of the URL's JSON
   std::filesystem::path ca_file = {};       // of the URL and of GitHub Actions
-  TokenCommand command = {};
+  InnerCommand command = {};
   SubjectSource named = SubjectSource::none;
   std::string service_account = {};  // NAMESPACE/NAME
   std::string kubeconfig = {};

@@ -20,7 +20,4 @@ namespace execcred::oidc_federation {
 Result<Credential> pass_through(SecretString token, const std::vector<std::string>& audiences,
                                 const std::vector<std::string>& expected, TimePoint now);
 
-// Checks --expect-audience for any token. Fails (no_credential).
-Status check_expected_audience(const SecretString& token, const std::vector<std::string>& expected);
-
 }  // namespace execcred::oidc_federation

@@ -4,7 +4,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
-#include <execcred/sources/token_command.hpp>
+#include <execcred/exec/inner_program.hpp>
 
 namespace execcred::oidc_federation {
 
@@ -15,7 +15,7 @@ void plan_command(Inputs& inputs) {
   inputs.add("subject.environment.fingerprint", environment_fingerprint(environment));
 }
 
-Result<SecretString> run_subject_command(const TokenCommand& command, const CallContext& call) {
+Result<SecretString> run_subject_command(const InnerCommand& command, const CallContext& call) {
   const SecretString output =
       TRY(run_token_command(command, environment_of_command(call.environment), call));
   return bearer_token(output).context("reading what " + in_quotes(command.program) + " printed");

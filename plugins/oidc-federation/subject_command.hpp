@@ -3,8 +3,8 @@
 #pragma once
 
 #include <execcred/base/call_context.hpp>
+#include <execcred/exec/inner_program.hpp>
 #include <execcred/exec/inputs.hpp>
-#include <execcred/sources/token_command.hpp>
 
 namespace execcred::oidc_federation {
 
@@ -12,6 +12,6 @@ namespace execcred::oidc_federation {
 void plan_command(Inputs& inputs);
 
 // Fails as run_token_command() does, and (no_credential) if the program prints no token.
-Result<SecretString> run_subject_command(const TokenCommand& command, const CallContext& call);
+Result<SecretString> run_subject_command(const InnerCommand& command, const CallContext& call);
 
 }  // namespace execcred::oidc_federation

@@ -6,6 +6,9 @@ DESCRIPTION_OF_ANY = (
     "The value of the cluster's extension client.authentication.k8s.io/exec, in a ClusterProfile or a "
     "kubeconfig. This plugin reads no field of it and refuses none: they are another plugin's, which "
     "it runs.")
+DESCRIPTION_OF_SOME = (
+    "The value of the cluster's extension client.authentication.k8s.io/exec, in a ClusterProfile or a "
+    "kubeconfig. Other fields can fill {config.FIELD}, if the mapping's args allow their values.")
 DESCRIPTION = (
     "The value of the cluster's extension client.authentication.k8s.io/exec, in a ClusterProfile or a"
     " kubeconfig. Fields that are null here are options that only the mapping may set. Fields that are"
@@ -64,17 +67,21 @@ def fallback(option, properties):
         "then": {"properties": {shared: {"anyOf": value_of(option)}}}}
 
 
+ABSENT = {"enum": [None, ""]}
 SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_of(plugin):
-    if plugin.ignores_profile:
-        return {"$schema": SCHEMA, "title": "spec.cluster.config of " + plugin.name,
-                "description": DESCRIPTION_OF_ANY}
     properties, conditions = {}, {}
     for option in plugin.options:
         if option.fields:
             properties.update(fields_of(option))
+    if plugin.ignores_profile:
+        title = {"$schema": SCHEMA, "title": "spec.cluster.config of " + plugin.name}
+        if not properties:
+            return {**title, "description": DESCRIPTION_OF_ANY}
+        return {**title, "description": DESCRIPTION_OF_SOME, "properties": properties,
+                "$defs": {"absent": ABSENT}}
     for option in plugin.options:
         if option.shared_field:
             conditions.update(fallback(option, properties))
@@ -88,7 +95,7 @@ def schema_of(plugin):
         "properties": properties,
         **conditions,
         "$defs": {
-            "absent": {"enum": [None, ""]},
+            "absent": ABSENT,
             "line": {"type": "string", "minLength": 1,
                      "pattern": "^[^\\u0000-\\u001f\\u007f]*$"},
             "refused": {"type": "null"}}}

@@ -48,9 +48,10 @@ std::vector<Way> all_ways() {
     const execcred::cli::DeclaredOptions declared(name);
     for (const Option& option : declared.set().all()) {
       const std::string prefix = option.is_path() ? "/nowhere/" : "";
+      const std::string value =
+          option.is_command ? R"(["/nowhere/program","{server.host}"])" : prefix + "{server.host}";
       if (option.is_template) {
-        ways.push_back({name, option.flag() + "=" + prefix + "{server.host}",
-                        "{server.host} in " + option.flag()});
+        ways.push_back({name, option.flag() + "=" + value, "{server.host} in " + option.flag()});
       }
       if (option.name == "audience" && option.profile != Option::Profile::never) {
         // execcred-token-file lacks its token, too.

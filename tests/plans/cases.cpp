@@ -320,6 +320,33 @@ void add_others(std::vector<PlanCase>& cases) {
   certificate.options.push_back({"signer", "a.example/b", "a.example/c"});
   certificate.options.push_back({"key-type", "rsa-2048", "ed25519"});
   cases.push_back(certificate);
+  PlanCase wrapped = {
+      .name = "the credential of another program",
+      .plugin = "execcred-wrap",
+      .options = {{"command", R"(["/bin/echo","a"])", R"(["/bin/echo","b"])"},
+                  {"output", "json", "token"},
+                  {"token-field", "a.b", "c"},
+                  {"expires-field", "a.d", "e"},
+                  {"allow-config", "team=a", "team=b", "it only allows a value"},
+                  {"expect-audience", "a", "b", "it is checked on what was kept too"},
+                  {"cache", "true", "true", "there is no other value"},
+                  {"cache-dir", "/a", "/b", "it says where a credential is kept"},
+                  {"refresh-before", "1m", "2m", "it says when a credential is replaced"},
+                  in_folder("identity-file", "identity")},
+      .variables = {{"AWS_PROFILE", "a", "b"},
+                    {"TERM", "a", "b"},
+                    {"PWD", "/a", "/b", "a shell sets it for each command"},
+                    {"EXECCRED_LOG_FILE", "/dev/null", "/dev/zero", "the program does not get it"}},
+      .files = {{"identity", "a", "b"},
+                {"other-identity", "a", "b", "it is not the file that is read"}}};
+  cases.push_back(wrapped);
+  wrapped.name = "the credential of another program for a cluster";
+  wrapped.options = {{"command", R"(["/bin/echo","{server.host}"])", R"(["/bin/echo","b"])"},
+                     {"pass-cluster", "true", "false"},
+                     {"cache", "true", "true", "there is no other value"}};
+  wrapped.files = {};
+  wrapped.counts_cluster = true;
+  cases.push_back(wrapped);
   cases.push_back({.name = "a token in a file",
                    .plugin = "execcred-token-file",
                    .options = {{"token-file", "/a", "/b"}},

@@ -155,6 +155,14 @@ def bootstrap_takes(config):
     return is_taken(ran, config, 1)
 
 
+def wrap_takes(config):
+    """Whether execcred-wrap takes it. The program prints a token of the cluster's name."""
+    command = json.dumps(["/bin/echo", "token-{clusterName}" if "clusterName" in given(config) else "t"])
+    ran = run("execcred-wrap", "--output=token", "--command=" + command, "--exec-info=-",
+              text=exec_info(config))
+    return is_taken(ran, config, 0)
+
+
 def spiffe_takes(config):
     """Whether execcred-spiffe takes it. There is no SPIFFE agent."""
     audience = [] if "audience" in given(config) else ["--audience=x"]
@@ -280,6 +288,15 @@ PLUGINS = {
              {"via": "csr"}, {"lifetime": 7}, {"audience": ["x", 1]}, {"user": "admin"},
              {"credential": ["/bin/false"]}, {"allowServer": ["https://evil"]}, {"debug": True}],
         "bad": [],
+    },
+    "execcred-wrap": {
+        "takes": wrap_takes,
+        "examples": 'wrap',
+        "good": [{}, None, "text", 7, [1], {"clusterName": "a.b"}, {"clusterName": ""},
+             {"clusterName": None}, {"command": ["/bin/false"]}, {"cluster": 7}, {"timeout": 7},
+             {"allowServer": ["https://evil"]}, {"passCluster": "x"}, {"team": ["x"]}],
+        "bad": [{"clusterName": 7}, {"clusterName": ["a"]}, {"clusterName": "A_b"},
+           {"clusterName": "../x"}],
     },
     "execcred-spiffe": {
         "takes": spiffe_takes,

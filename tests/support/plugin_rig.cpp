@@ -6,7 +6,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <ctime>
 #include <sstream>
 
 namespace execcred::test {
@@ -77,6 +79,27 @@ void check_examples(const std::string& plugin, const blackbox::Sandbox& folder, 
     CHECK(outcome.error_output == "");
     CHECK_FALSE(outcome.output.empty());
   }
+}
+
+std::string command_json(const Texts& command) {
+  std::string text;
+  for (const std::string& part : command) {
+    text += (text.empty() ? "" : ",") + blackbox::json_string(part);
+  }
+  return "[" + text + "]";
+}
+
+std::string exec_credential(const std::string& status, std::string_view version) {
+  return R"({"kind":"ExecCredential","apiVersion":")" + std::string(version) + R"(","status":)" +
+         status + "}";
+}
+
+std::string timestamp(std::int64_t seconds) {
+  const std::time_t at = std::time(nullptr) + seconds;
+  std::tm parts = {};
+  gmtime_r(&at, &parts);
+  std::array<char, 32> text = {};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 std::string new_secret() {

@@ -54,6 +54,13 @@ class PluginRig {
   std::string cache_path = sandbox.at("cache");
 };
 
+// ["PATH","ARGUMENT",...], for options that name a program.
+std::string command_json(const Texts& command);
+// {"kind":"ExecCredential",...} with this status.
+std::string exec_credential(const std::string& status, std::string_view version = blackbox::kV1);
+// An RFC 3339 time so many seconds from now.
+std::string timestamp(std::int64_t seconds);
+
 // The token of an answer; empty if there is none.
 std::string token_of(const Outcome& outcome);
 // Seconds from now to the claimed end; fails the case if there is none.

@@ -6,10 +6,17 @@
 #include <execcred/exec/option_set.hpp>
 #include <execcred/exec/provider.hpp>
 
+#include <array>
+#include <string_view>
+
 namespace execcred {
 
 // Adds --cache-dir, --no-cache and --refresh-before to `set`. `options` must outlive `set`.
 void add_cache_options(OptionSet& set, CacheOptions& options);
+// The same for a plugin that has a cache on request: --cache in place of --no-cache, without which
+// the others have no use.
+void add_cache_options_on_request(OptionSet& set, CacheOptions& options, bool& is_requested);
+inline constexpr std::array<std::string_view, 1> kCacheRequested = {"true"};
 
 // The options for one run: with the server of its cluster as `client_detail`, which distinguishes
 // the clients in one process.

@@ -103,15 +103,22 @@ Result<SecretString> take_secret(json::Value& status, std::string_view name) {
   return secret;
 }
 
-Status check_version(const ObjectReader& document, ApiVersion asked) {
+bool is_version(std::string_view text) {
+  return text == "v1" || text == "v1beta1" || text == "v1alpha1";
+}
+
+Status check_version(const ObjectReader& document, std::optional<ApiVersion> asked) {
   const std::string kind = TRY(document.required_string("kind"));
   const std::string version = TRY(document.required_string("apiVersion"));
   if (kind != "ExecCredential") return Error::no_credential("kind is " + in_quotes(kind));
-  if (version != full_name(asked)) {
+  if (asked && version != full_name(*asked)) {
     return Error::no_credential("apiVersion is " + in_quotes(version) + ", asked was " +
-                                std::string(full_name(asked)));
+                                std::string(full_name(*asked)));
   }
-  return {};
+  const std::string_view name = version;
+  if (asked || (name.starts_with(kGroup) && is_version(name.substr(kGroup.size())))) return {};
+  return Error::no_credential("apiVersion is " + in_quotes(version) + ", not " +
+                              std::string(kGroup) + "v1, v1beta1 or v1alpha1");
 }
 
 Status check_complete(const Credential& credential) {
@@ -155,7 +162,7 @@ Result<Credential> read_status(json::Value& status) {
   return credential;
 }
 
-Result<Credential> read_answer(json::Value& document, ApiVersion asked) {
+Result<Credential> read_answer(json::Value& document, std::optional<ApiVersion> asked) {
   const ObjectReader reader = TRY(ObjectReader::open(document, ""));
   TRY(check_version(reader, asked));
   for (json::Member& member : *document.object()) {
@@ -246,7 +253,7 @@ SecretString write_exec_credential(ApiVersion version, const Credential& credent
   return out;
 }
 
-Result<Credential> parse_exec_credential(std::string_view text, ApiVersion asked) {
+Result<Credential> parse_exec_credential(std::string_view text, std::optional<ApiVersion> asked) {
   Result<json::Value> document = json::parse(text, {.bytes = kMaxAnswer});
   if (!document) return Error::no_credential("it " + document.error().message);
   Result<Credential> credential = read_answer(*document, asked);

@@ -53,9 +53,9 @@ Result<std::chrono::sys_seconds> claimed_expiration(std::optional<TimePoint> end
 SecretString write_exec_credential(ApiVersion version, const Credential& credential,
                                    std::optional<std::chrono::sys_seconds> expiration);
 
-// As strict as client-go: requires the version `asked`, a status, a token or a certificate with its
-// key, and a strict RFC 3339 time. A token that is part of a JWT is refused too (check_whole).
-// Fails (no_credential).
-Result<Credential> parse_exec_credential(std::string_view text, ApiVersion asked);
+// As strict as client-go: requires the version `asked` (nullopt: v1, v1beta1 or v1alpha1), a
+// status, a token or a certificate with its key, and a strict RFC 3339 time. A token that is part
+// of a JWT is refused too (check_whole). Fails (no_credential).
+Result<Credential> parse_exec_credential(std::string_view text, std::optional<ApiVersion> asked);
 
 }  // namespace execcred

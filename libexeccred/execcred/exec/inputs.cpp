@@ -6,6 +6,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/identity.hpp>
+#include <execcred/json/json.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -62,6 +63,15 @@ const Cluster* Inputs::cluster() {
              fingerprint("ca", cluster.certificate_authority_data));
   }
   return &cluster;
+}
+
+void Inputs::add_whole_cluster() {
+  // The same limits as when the document was read.
+  const Result<json::Value> document = json::parse(request_.document);
+  const json::Value* const spec = document ? document->find("spec") : nullptr;
+  const json::Value* const whole = spec == nullptr ? nullptr : spec->find("cluster");
+  add_secret("cluster", whole == nullptr ? std::string() : json::to_text(*whole));
+  cluster();
 }
 
 Result<std::string> Inputs::expand(std::string_view option, std::string_view text) {

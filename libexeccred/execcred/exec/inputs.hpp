@@ -40,6 +40,9 @@ class Inputs {
   // The cluster as the client describes it: server, tls-server-name, proxy and CA are recorded.
   // nullptr if the client sent none.
   const Cluster* cluster();
+  // Records spec.cluster with all its members, for a program that may use members that execcred
+  // does not know.
+  void add_whole_cluster();
   // The request, for checks and messages. Nothing is recorded.
   const CredentialRequest& request() const { return request_; }
 

@@ -217,6 +217,35 @@ bool has_any_audience(const UnverifiedClaims& claims, const std::vector<std::str
   });
 }
 
+Status check_audience(const std::optional<UnverifiedClaims>& claims, std::string_view option,
+                      const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return {};
+  const auto quoted = [](const std::vector<std::string>& texts) {
+    std::vector<std::string> parts;
+    parts.reserve(texts.size());
+    for (const std::string& text : texts) parts.push_back(in_quotes(text));
+    return parts.empty() ? "nobody" : join(parts, ", ");
+  };
+  const std::string name(option);
+  Error error = {.kind = Error::Kind::no_credential, .cause = cause::kCredentialWrongAudience};
+  if (!claims) {
+    error.message = name + " cannot be checked: the token is no JWT";
+    error.hint = "leave " + name + " out for opaque tokens";
+    return error;
+  }
+  if (has_any_audience(*claims, wanted)) return {};
+  error.message = "the token is for " + quoted(claims->audiences) + ", not for " + quoted(wanted);
+  error.hint = name + " demands it";
+  return error;
+}
+
+Status check_audience(const SecretString& token, std::string_view option,
+                      const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return {};
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
+  return check_audience(claims, option, wanted);
+}
+
 Status check_lifetime(const UnverifiedClaims& claims, TimePoint now) {
   const auto whole = [](TimePoint time) {
     return format_rfc3339(std::chrono::floor<seconds>(time));

@@ -60,6 +60,14 @@ bool is_single_use(const SecretString& assertion);
 // which may have thousands of members.
 bool has_any_audience(const UnverifiedClaims& claims, const std::vector<std::string>& audiences);
 
+// Fails (no_credential) unless the claims contain one of the audiences that `option` demands, and
+// for a token that is no JWT (nullopt). An empty list demands nothing.
+Status check_audience(const std::optional<UnverifiedClaims>& claims, std::string_view option,
+                      const std::vector<std::string>& wanted);
+// The same for a token. Fails as unverified_claims() does, too.
+Status check_audience(const SecretString& token, std::string_view option,
+                      const std::vector<std::string>& wanted);
+
 // Fails (no_credential) for claims that have expired at `now`, or begin more than 60 s after it.
 Status check_lifetime(const UnverifiedClaims& claims, TimePoint now);
 // The same for a token. Fails as unverified_claims() does, too, and never for an opaque token.

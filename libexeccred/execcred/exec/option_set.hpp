@@ -312,9 +312,14 @@ class OptionSet {
   OptionSet() { options_.reserve(kUsualSize); }
 
   // The program takes nothing from a ClusterProfile. It ignores spec.cluster.config, which another
-  // program reads, and refuses every argument behind --from-profile.
-  void ignore_profile() { ignores_profile_ = true; }
+  // program reads, and refuses every argument behind --from-profile. The cluster's name alone may
+  // be read of it.
+  void ignore_profile(bool but_its_name = false) {
+    ignores_profile_ = true;
+    reads_name_ = but_its_name;
+  }
   bool ignores_profile() const { return ignores_profile_; }
+  bool reads_cluster_name() const { return !ignores_profile_ || reads_name_; }
 
   // Sets the heading of the options that are added from now on. `title` must be a literal, and is
   // not copied.
@@ -363,6 +368,7 @@ class OptionSet {
   std::string_view group_ = "Options";
   std::string_view not_identity_ = {};
   bool ignores_profile_ = false;
+  bool reads_name_ = false;
   std::vector<Option> options_;
 };
 

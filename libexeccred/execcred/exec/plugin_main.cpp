@@ -136,6 +136,7 @@ class Run {
   Result<std::string> read_exec_info() const;
   Status read_config(const ExecInfo& info, const DebugLog& debug);
   Status check_required(const ExecInfo& info) const;
+  void warn_of_servers() const;
   Result<SecretString> ask_provider(const CredentialRequest& request, const DebugLog& debug);
 
   const PluginInfo& plugin_;
@@ -213,6 +214,7 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
   request.settings = &settings_;
   request.cluster_name = common_.cluster_name;
   request.rules = common_.rules;
+  request.max_age = common_.max_age;
   TRY(check_required(request.info).cause(cause::kMappingInvalid));
 
   const Binding binding = provider_.binding(options_, GivenInRun(settings_, environment_));
@@ -250,10 +252,20 @@ Result<SecretString> Run::show_config(const Status& environment, const DebugLog&
   check(info);
   if (info) check(read_config(*info, debug));
   check(settings_.read_variables(environment_));
+  if (common_.rules.allow_server.empty()) warn_of_servers();
   // Each call continues after the setting at which the previous one failed.
   for (Status stored = settings_.store(); !stored; stored = settings_.store()) check(stored);
   check(info ? check_required(*info) : settings_.check_required());
   return SecretString(settings_.show());
+}
+
+void Run::warn_of_servers() const {
+  const Binding binding = provider_.binding(options_, GivenInRun(settings_, environment_));
+  if (!binding.warns_in_show_config) return;
+  const Error warning = {
+      .message = "--allow-server is not set, so any https server gets a token; " + binding.text,
+      .hint = "add --allow-server=PATTERN for the intended servers"};
+  deadline::write_to_stderr(format_error(plugin_.name, warning, "warning"));
 }
 
 // Without cluster information, the first remedy for a missing option that a ClusterProfile may set
@@ -420,7 +432,7 @@ void add_common_options(OptionSet& options, CommonOptions& common) {
   OptionBuilder cluster =
       options.add("cluster", common.cluster_name, "NAME", "The cluster's name, for templates")
           .names_cluster();
-  if (!options.ignores_profile()) {
+  if (options.reads_cluster_name()) {
     cluster.from_profile(Option::Profile::config, {"clusterName"}).form(kSubdomainForm);
   }
   options

@@ -39,6 +39,7 @@ struct CredentialRequest {
   std::string document;      // of the client, unchanged; empty if there is none
   std::string cluster_name;  // --cluster, or spec.cluster.config.clusterName; may be empty
   AccessRules rules;         // the cluster has passed them
+  Duration max_age = {};     // --max-age
   const Settings* settings = nullptr;  // for messages
 
   // Expands `text` (template.hpp). Errors name `option`.
@@ -81,6 +82,7 @@ struct Binding {
   // any_server: why another server could use it, or empty if an option that is missing decides;
   // named_server: where the name is used, as it is typed ("{server.host} in --token-file").
   std::string text = {};
+  bool warns_in_show_config = false;  // of any server, as lint does
 };
 
 // A finding about a configuration, for `execcred lint`.

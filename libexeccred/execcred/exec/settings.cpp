@@ -269,7 +269,7 @@ Status Settings::take_variable(const Option& option, const std::string& name,
 }
 
 Status Settings::read_config(const json::Value& config) {
-  if (config.object() == nullptr || options_.ignores_profile()) return {};
+  if (config.object() == nullptr || !options_.reads_cluster_name()) return {};
   Status first;
   for (const json::Member& member : *config.object()) {
     Status taken = take_field(member);
@@ -286,6 +286,7 @@ Status Settings::take_field(const json::Member& member) {
   const bool is_its_field = contains(option->config_fields, member.name);
   const bool is_unused =
       is_its_field ? !is_used(*option) : contains(option->unused_fields, member.name);
+  if (options_.ignores_profile() && !is_its_field) return {};
   if (is_unused) {
     if (!is_empty_text(member.value)) {
       passed_over_.push_back(path + " is passed over: " + why_unused(*option));

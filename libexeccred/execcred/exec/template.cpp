@@ -6,6 +6,7 @@
 #include <execcred/base/url.hpp>
 #include <execcred/exec/access_rules.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace execcred {
@@ -36,13 +37,32 @@ Result<std::string> server_host_value(const ExecInfo& info) {
   return std::move(url->host.name);
 }
 
+constexpr std::string_view kField = "config.";
+
+Error no_placeholder(std::string message, bool has_fields) {
+  return Error::configuration(
+      std::move(message),
+      has_fields ? "the placeholders are {clusterName}, {server.host} and {config.FIELD}; "
+                   "write a brace itself twice"
+                 : "the placeholders are {clusterName} and {server.host}");
+}
+
 Result<std::string> value_of(std::string_view placeholder, std::string_view cluster_name,
                              const ExecInfo& info) {
   if (placeholder == "clusterName") return cluster_name_value(cluster_name, info);
-  if (placeholder == "server.host") return server_host_value(info);
-  return Error::configuration(
-      in_quotes("{" + std::string(placeholder) + "}") + " is no placeholder",
-      "the placeholders are {clusterName} and {server.host}");
+  return server_host_value(info);
+}
+
+// The name in the braces at the beginning of the text.
+Result<std::string_view> placeholder_of(std::string_view text, bool has_fields) {
+  const std::size_t end = text.find('}');
+  if (text.front() == '}' || end == std::string_view::npos) {
+    return no_placeholder("has a brace without its counterpart", has_fields);
+  }
+  const std::string_view name = text.substr(1, end - 1);
+  const bool is_field = has_fields && name.starts_with(kField) && name.size() > kField.size();
+  if (is_field || name == "clusterName" || name == "server.host") return name;
+  return no_placeholder(in_quotes(text.substr(0, end + 1)) + " is no placeholder", has_fields);
 }
 
 }  // namespace
@@ -58,26 +78,36 @@ bool needs_cluster_info(std::string_view text, bool has_cluster_name) {
 
 bool has_unexpanded_template(std::string_view text) {
   for (std::size_t at = text.find("{{"); at != std::string_view::npos; at = text.find("{{", at)) {
+    const std::size_t start = at;
+    at = std::min(text.find_first_not_of('{', at), text.size());
+    const bool is_escaped = (at - start) % 4 == 0;
     at = text.find_first_not_of("{- \t", at);
     if (at == std::string_view::npos) return false;
-    if (text[at] == '.') return true;
+    if (text[at] == '.' && !is_escaped) return true;
   }
   return false;
 }
 
 Result<std::string> expand_template(std::string_view text, std::string_view cluster_name,
-                                    const ExecInfo& info) {
+                                    const ExecInfo& info, const FieldValue& field_value) {
+  const bool has_fields = static_cast<bool>(field_value);
   std::string expanded;
   for (;;) {
     const std::size_t brace = text.find_first_of("{}");
     expanded += text.substr(0, brace);
     if (brace == std::string_view::npos) return expanded;
-    const std::size_t end = text.find('}', brace);
-    if (text[brace] == '}' || end == std::string_view::npos) {
-      return Error::configuration("has a brace without its counterpart",
-                                  "the placeholders are {clusterName} and {server.host}");
+    text.remove_prefix(brace);
+    if (has_fields && text.size() > 1 && text[1] == text[0]) {
+      expanded.push_back(text[0]);
+      text.remove_prefix(2);
+      continue;
     }
-    const std::string_view placeholder = text.substr(brace + 1, end - brace - 1);
+    const std::string_view placeholder = TRY(placeholder_of(text, has_fields));
+    text.remove_prefix(placeholder.size() + 2);
+    if (placeholder.starts_with(kField)) {
+      expanded += TRY(field_value(placeholder.substr(kField.size())));
+      continue;
+    }
     const std::string value = TRY(value_of(placeholder, cluster_name, info));
     if (!is_dns1123_subdomain(value)) {
       return Error::configuration("the value of {" + std::string(placeholder) + "}, " +
@@ -86,7 +116,6 @@ Result<std::string> expand_template(std::string_view text, std::string_view clus
                                   "only such names are put into a path");
     }
     expanded += value;
-    text.remove_prefix(end + 1);
   }
 }
 

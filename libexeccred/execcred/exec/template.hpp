@@ -10,15 +10,21 @@
 #include <execcred/base/result.hpp>
 #include <execcred/exec/exec_credential.hpp>
 
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace execcred {
 
+// The value of {config.FIELD}, for a program's arguments.
+using FieldValue = std::function<Result<std::string>(std::string_view field)>;
+
 // `cluster_name` is empty if none is known. Fails (configuration) for an unknown placeholder, for a
-// stray brace, and for a value that is missing or not an RFC 1123 subdomain.
+// stray brace, and for a value that is missing or not an RFC 1123 subdomain. With `field_value`,
+// {config.FIELD} is a placeholder too, whose value is not checked here, and a brace that is written
+// twice is a brace.
 Result<std::string> expand_template(std::string_view text, std::string_view cluster_name,
-                                    const ExecInfo& info);
+                                    const ExecInfo& info, const FieldValue& field_value = {});
 
 inline constexpr std::string_view kServerHost = "{server.host}";
 // Whether the text contains {server.host}.
@@ -28,7 +34,8 @@ bool names_server(std::string_view text);
 bool needs_cluster_info(std::string_view text, bool has_cluster_name);
 
 // Whether the text contains a template of Go, such as "{{ .ClusterProfileName }}". No name looks
-// like this, so the program that should have expanded it did not.
+// like this, so the program that should have expanded it did not. Braces in fours are not meant:
+// they stand for the two that a program gets.
 bool has_unexpanded_template(std::string_view text);
 
 }  // namespace execcred

@@ -8,6 +8,7 @@
 #include <execcred/json/json_reader.hpp>
 #include <execcred/kube/command_hint.hpp>
 #include <execcred/os/process.hpp>
+#include <execcred/os/program_file.hpp>
 
 #include <algorithm>
 #include <array>
@@ -32,10 +33,6 @@ constexpr std::array<std::string_view, 2> kArgumentsExtensions = {
 constexpr std::array<std::string_view, 2> kVariablesExtensions = {
     "clusterprofiles.multicluster.x-k8s.io/exec/additional-envs",
     "multicluster.x-k8s.io/clusterprofiles/auth/exec/additional-envs"};
-
-bool is_plugin_of_ours(std::string_view command) {
-  return command.substr(command.rfind('/') + 1).starts_with("execcred-");
-}
 
 const MappedProvider* find_mapped(const ProviderMapping& mapping, std::string_view name) {
   for (const MappedProvider& provider : mapping.providers) {

@@ -28,8 +28,9 @@
 namespace execcred {
 namespace {
 
-// A signal handler can read only a global.
+// A signal handler can read only globals.
 volatile pid_t guarded_group = 0;
+volatile sig_atomic_t adopts_orphans = 0;
 
 constexpr std::array<int, 6> kEndingSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGALRM};
 std::array<struct sigaction, kEndingSignals.size()> former_actions;
@@ -51,12 +52,45 @@ void end_with_group(pid_t leader) {
   kill(leader, SIGKILL);  // it may have joined another group
 }
 
+// Kills each child of this thread that the kernel lists. Async-signal-safe.
+void kill_children() {
+  const int list = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+  if (list < 0) return;
+  std::array<char, 4096> text = {};
+  const ssize_t size = read(list, text.data(), text.size());
+  close(list);
+  pid_t child = 0;
+  for (ssize_t i = 0; i < size; ++i) {
+    const char c = text[static_cast<std::size_t>(i)];
+    if (is_digit(c)) {
+      child = child * 10 + (c - '0');
+    } else {
+      if (child > 0) kill(child, SIGKILL);
+      child = 0;
+    }
+  }
+}
+
+// Ends and reaps what this process has adopted, and what it adopts by that. Async-signal-safe.
+void end_orphans() {
+  constexpr int kMilliseconds = 500;
+  for (int waited = 0; waited < kMilliseconds; ++waited) {
+    pid_t reaped = 0;
+    do reaped = waitpid(-1, nullptr, WNOHANG);
+    while (reaped > 0);
+    if (reaped < 0) return;  // there is no child
+    kill_children();
+    poll(nullptr, 0, 1);
+  }
+}
+
 void end_group(int signal) {
   // set_up_process() requests SIGUSR1 for the end of the parent's thread, which the parent may
   // survive.
   if (signal == SIGUSR1 && !has_lost_parent()) return;
   const int error_number = errno;
   end_with_group(guarded_group);
+  if (adopts_orphans != 0) end_orphans();
   errno = error_number;
   for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
     if (kEndingSignals[i] == signal) sigaction(signal, &former_actions[i], nullptr);
@@ -159,6 +193,7 @@ struct Plan {
   const char* path;
   char* const* arguments;
   char* const* environment;
+  const char* directory;  // empty: the caller's
   int output;
   int error_output;
   int report;  // -1: none
@@ -251,7 +286,9 @@ bool pass_report(int report) {
   // The caller's sockets and files, of which other libraries open some without O_CLOEXEC.
   close_above(plan.report < 0 ? STDERR_FILENO : kReportDescriptor);
   sigprocmask(SIG_SETMASK, &plan.no_signals, nullptr);
-  if (is_ready) execve(plan.path, plan.arguments, plan.environment);
+  const bool is_there = *plan.directory == '\0' || chdir(plan.directory) == 0;
+  restore_caller_limits();
+  if (is_ready && is_there) execve(plan.path, plan.arguments, plan.environment);
   problem = errno;
   _exit(127);
 }
@@ -331,6 +368,7 @@ class Child {
       }
       reap();
     }
+    if (adopts_orphans != 0) end_orphans();
     family().end(pid_);
   }
 
@@ -483,12 +521,14 @@ Result<Finished> run_command(const Command& command) {
   Plan plan{.path = command.path.c_str(),
             .arguments = argument_pointers.data(),
             .environment = environment_pointers.data(),
+            .directory = command.directory.c_str(),
             .output = pipes[kOutput].write_end.get(),
             .error_output = pipes[kErrorOutput].write_end.get(),
             .report = pipes[kReport].write_end.get(),
             .parent = getpid(),
             .no_signals = {}};
   sigemptyset(&plan.no_signals);
+  if (command.ends_orphans && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0) adopts_orphans = 1;
   pid_t pid = 0;
   // Signals are blocked until an object exists that ends the child.
   std::optional<SignalBlock> block(std::in_place);

@@ -47,7 +47,8 @@ void reap_orphans();
 // Runs another program for its output, within limits.
 //
 // The program gets exactly the environment that is given, /dev/null as standard input, default
-// signal dispositions, none of the caller's descriptors, and a process group of its own. At the
+// signal dispositions, none of the caller's descriptors, the umask and limits with which the caller
+// was started, and a process group of its own. At the
 // deadline the group gets SIGTERM. It gets SIGKILL when the program has ended, or after 60 ms. The
 // call waits for the end of the program, but at most one more second for a program that cannot be
 // killed. It does not wait for the end of the program's output: a descendant that keeps the pipe
@@ -61,6 +62,7 @@ struct Command {
   std::string path;  // absolute
   std::vector<std::string> arguments = {};
   std::vector<std::string> environment = {};  // NAME=VALUE
+  std::string directory = {};                 // in which it runs; empty: the caller's
   Duration limit;
   std::size_t max_output = 1024 * 1024;
   std::size_t max_error_output = 64 * 1024;  // more is read and dropped
@@ -73,6 +75,9 @@ struct Command {
   // ends the program's whole group. The call then sets the handlers of these signals, so the
   // process must have one thread only.
   bool ends_with_signals = false;
+  // If true, processes that left the group (daemons) are ended with it, because this process adopts
+  // them. For a program of one thread that runs no others, with ends_with_signals.
+  bool ends_orphans = false;
   // When this descriptor becomes readable, the program is ended as at the limit; -1 for none. For a
   // process in which several threads run programs.
   int stop = -1;

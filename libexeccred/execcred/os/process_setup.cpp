@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <optional>
 #include <string>
 
 namespace execcred {
@@ -25,6 +26,13 @@ namespace {
 constexpr int kInternal = 70;
 
 volatile pid_t parent_at_start = 0;
+
+// What the caller gave this process, for the programs that it runs.
+struct CallerLimits {
+  mode_t mask;
+  rlimit core;
+};
+std::optional<CallerLimits> caller_limits;
 
 // Prepared in advance, because there is no memory for it when it is needed.
 std::array<char, 160> no_memory_text = {};
@@ -90,6 +98,12 @@ void end_without_memory(std::string_view program) {
   std::set_new_handler(on_no_memory);
 }
 
+void restore_caller_limits() {
+  if (!caller_limits) return;
+  umask(caller_limits->mask);
+  setrlimit(RLIMIT_CORE, &caller_limits->core);
+}
+
 bool has_lost_parent() { return parent_at_start != 0 && getppid() != parent_at_start; }
 
 void outlive_parent() {
@@ -104,8 +118,10 @@ Status set_up_process() {
   if (is_closed) occupy(STDOUT_FILENO);
   occupy(STDERR_FILENO);
   set_up_signals();
-  umask(S_IRWXG | S_IRWXO);
-  const rlimit no_core = {.rlim_cur = 0, .rlim_max = 0};
+  CallerLimits limits = {.mask = umask(S_IRWXG | S_IRWXO), .core = {}};
+  getrlimit(RLIMIT_CORE, &limits.core);
+  caller_limits = limits;
+  const rlimit no_core = {.rlim_cur = 0, .rlim_max = limits.core.rlim_max};
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   parent_at_start = getppid();

@@ -23,6 +23,10 @@ Status set_up_process();
 // side. For programs only, never for users of the library.
 void end_without_memory(std::string_view program);
 
+// Gives this process the umask and the limit of core dumps that set_up_process() found: for a child
+// that becomes another program. Async-signal-safe.
+void restore_caller_limits();
+
 // Whether the parent that set_up_process() found has ended. Async-signal-safe.
 bool has_lost_parent();
 

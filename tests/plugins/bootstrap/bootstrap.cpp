@@ -5,19 +5,6 @@
 
 namespace execcred::test {
 
-std::string command_json(const Texts& command) {
-  std::string text;
-  for (const std::string& part : command) {
-    text += (text.empty() ? "" : ",") + blackbox::json_string(part);
-  }
-  return "[" + text + "]";
-}
-
-std::string exec_credential(const std::string& status, std::string_view version) {
-  return R"({"kind":"ExecCredential","apiVersion":")" + std::string(version) + R"(","status":)" +
-         status + "}";
-}
-
 Bootstrap::Bootstrap(const Identity* client_ca)
     : api(client_ca), inner_path(sandbox.at("inner/plugin")) {
   set_inner_token(new_secret());

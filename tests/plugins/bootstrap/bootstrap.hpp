@@ -48,11 +48,6 @@ class Bootstrap : public PluginRig<Ask> {
   std::string inner_path;
 };
 
-// ["PATH","ARGUMENT",...], for --credential.
-std::string command_json(const Texts& command);
-// {"kind":"ExecCredential",...} with this status.
-std::string exec_credential(const std::string& status, std::string_view version = blackbox::kV1);
-
 inline Ask csr(Ask ask = {}) {
   ask.via = "csr";
   return ask;

@@ -117,14 +117,6 @@ std::string key_type_of(const EVP_PKEY& key) {
 
 }  // namespace
 
-std::string timestamp(std::int64_t seconds) {
-  const std::time_t at = std::time(nullptr) + seconds;
-  std::tm parts = {};
-  gmtime_r(&at, &parts);
-  std::array<char, 32> text = {};
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
 std::string status_reply(int code, const std::string& reason, const std::string& message,
                          const std::string& name) {
   json status = {{"kind", "Status"}, {"apiVersion", "v1"}, {"status", "Failure"},

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "support/issuer.hpp"
+#include "support/plugin_rig.hpp"
 #include "support/scripted_server.hpp"
 
 #include <cstdint>
@@ -112,8 +113,6 @@ class ClusterApi {
   int made_ = 0;
 };
 
-// An RFC 3339 time so many seconds from now.
-std::string timestamp(std::int64_t seconds);
 // An error reply of kube-apiserver.
 std::string status_reply(int code, const std::string& reason, const std::string& message,
                          const std::string& name = {});

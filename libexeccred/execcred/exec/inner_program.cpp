@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/exec/inner_program.hpp>
+
+#include <execcred/base/cause.hpp>
+#include <execcred/base/digest.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/os/process.hpp>
+#include <execcred/os/program_file.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr std::string_view kExecInfo = "KUBERNETES_EXEC_INFO=";
+constexpr const char* kByHand = "run it by hand, as this user, to see why";
+
+// This is less than the time to the run's deadline, so that execcred can end the program's
+// descendants too.
+Duration limit_of(const CallContext& call) {
+  const Duration left = call.deadline - std::chrono::steady_clock::now();
+  return std::max<Duration>(left - std::min<Duration>(left / 10, std::chrono::milliseconds(100)),
+                            std::chrono::milliseconds(1));
+}
+
+// Of a program that ended.
+Error failure(const Finished& finished, const InnerProgram& inner) {
+  const std::string name = in_quotes(inner.command.program);
+  if (finished.signal != 0) {
+    // It may be a fault of this machine, such as a lack of memory, so it is not cached.
+    return {.kind = Error::Kind::no_credential,
+            .message = name + " was ended by signal " + std::to_string(finished.signal),
+            .hint = kByHand,
+            .is_local = true,
+            .cause = inner.names_causes ? cause::kProgramCrashed : ""};
+  }
+  const bool is_ours = inner.passes_exit_codes;
+  return {.kind = is_ours ? kind_of_exit_code(finished.exit_code) : Error::Kind::no_credential,
+          .message = name + " ended with exit code " + std::to_string(finished.exit_code),
+          .hint = kByHand,
+          .cause = inner.names_causes && !is_ours ? cause::kProgramFailed : ""};
+}
+
+// Names the cause of a program that could not be started, or was ended.
+void name_cause(const std::string& path, Error& error) {
+  if (error.kind == Error::Kind::unavailable && !error.is_local) {
+    error.cause = cause::kProgramTimeout;
+  } else if (error.kind == Error::Kind::no_credential) {
+    error.cause = cause::kProgramOutputInvalid;
+  } else if (error.kind == Error::Kind::configuration) {
+    const std::optional<ProgramFault> fault = program_fault(path);
+    if (!fault) return;
+    error.cause = fault->cause;
+    error.message = "cannot run the program: " + fault->message;
+    error.hint = fault->hint.empty() ? "install it there, or correct its path" : fault->hint;
+  }
+}
+
+}  // namespace
+
+Result<InnerCommand> parse_inner_command(const std::string& text) {
+  constexpr const char* kHint = R"(like ["/usr/local/bin/get-token", "--cluster"])";
+  const Result<json::Value> parsed = json::parse(text);
+  if (!parsed) {
+    return Error::configuration("the command, a JSON array of strings, " + parsed.error().message,
+                                kHint);
+  }
+  if (parsed->array() == nullptr || parsed->array()->empty()) {
+    return Error::configuration("the command must be a JSON array of strings", kHint);
+  }
+  InnerCommand command;
+  for (const json::Value& part : *parsed->array()) {
+    if (part.string() == nullptr)
+      return Error::configuration("the command has a part that is no string");
+    if (part.string()->find('\0') != std::string::npos) {
+      return Error::configuration("the command has a part with a NUL byte");
+    }
+    command.arguments.push_back(*part.string());
+  }
+  command.program = std::move(command.arguments.front());
+  command.arguments.erase(command.arguments.begin());
+  if (command.program.starts_with('/')) return command;
+  return Error::configuration(
+      "the command's program " + in_quotes(command.program) + " is no absolute path",
+      "PATH is not searched: write where the program is");
+}
+
+std::vector<std::string> environment_of_command(const Environment& environment) {
+  std::vector<std::string> entries = last_of_each_name(environment.entries());
+  std::erase_if(entries, [](const std::string& entry) {
+    return entry.starts_with(kExecInfo) || entry.starts_with("EXECCRED_");
+  });
+  return entries;
+}
+
+bool is_of_terminal(std::string_view variable) {
+  constexpr std::array<std::string_view, 6> kNames = {"PWD", "OLDPWD",  "SHLVL",
+                                                      "_",   "COLUMNS", "LINES"};
+  return std::find(kNames.begin(), kNames.end(), variable) != kNames.end();
+}
+
+std::string environment_fingerprint(const Environment& environment) {
+  std::vector<std::string> entries = environment_of_command(environment);
+  std::erase_if(entries, [](const std::string& entry) {
+    const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
+    // The program runs in the caller's directory.
+    return name != "PWD" && is_of_terminal(name);
+  });
+  std::sort(entries.begin(), entries.end());
+  return fingerprint("environment", entries);
+}
+
+std::string document_for_program(const CredentialRequest& request) {
+  const Result<ExecInfo> as_v1 = parse_exec_info(request.document, ApiVersion::v1);
+  const Result<ExecInfo> as_v1beta1 = parse_exec_info(request.document, ApiVersion::v1beta1);
+  const bool names_version = as_v1 && as_v1beta1 && as_v1->version == as_v1beta1->version;
+  return std::string(kExecInfo) +
+         (names_version ? request.document : write_exec_info(request.info));
+}
+
+InnerRun run_inner_program(const InnerProgram& program, const CallContext& call) {
+  const std::string& path = program.command.program;
+  call.debug("running " + in_quotes(path));
+  InnerRun run;
+  Result<Finished> finished =
+      run_command({.path = path,
+                   .arguments = program.command.arguments,
+                   .environment = program.environment,
+                   .directory = program.directory,
+                   .limit = limit_of(call),
+                   .max_output = program.max_output,
+                   .on_error_output = [&run](std::string_view text) { run.said += text; },
+                   .ends_with_signals = true,
+                   .ends_orphans = program.ends_orphans});
+  if (!finished) {
+    run.failure = std::move(finished).error();
+    if (program.names_causes) name_cause(path, *run.failure);
+    if (run.failure->hint.empty()) run.failure->hint = kByHand;
+    return run;
+  }
+  run.output = std::move(finished->output);
+  if (finished->signal != 0 || finished->exit_code != 0) run.failure = failure(*finished, program);
+  return run;
+}
+
+Result<SecretString> run_token_command(const InnerCommand& command,
+                                       std::vector<std::string> environment,
+                                       const CallContext& call) {
+  InnerRun run =
+      run_inner_program({.command = command, .environment = std::move(environment)}, call);
+  if (run.failure) return *std::move(run.failure);
+  return std::move(run.output);
+}
+
+}  // namespace execcred

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hidden.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace execcred::wrap {
+namespace {
+
+constexpr std::string_view kHidden = "(hidden)";
+constexpr std::size_t kShortestRun = 32;
+
+std::string without(std::string_view text, std::string_view secret) {
+  std::string kept;
+  for (std::size_t at = 0;;) {
+    const std::size_t found = text.find(secret, at);
+    kept += text.substr(at, found - at);
+    if (found == std::string_view::npos) return kept;
+    kept += kHidden;
+    at = found + secret.size();
+  }
+}
+
+// A block without its end is hidden up to the end of the text.
+std::string without_pem(std::string_view text) {
+  constexpr std::string_view kBegin = "-----BEGIN ";
+  constexpr std::string_view kEnd = "-----END ";
+  constexpr std::string_view kDashes = "-----";
+  std::string kept;
+  for (;;) {
+    const std::size_t begin = text.find(kBegin);
+    kept += text.substr(0, begin);
+    if (begin == std::string_view::npos) return kept;
+    kept += kHidden;
+    const std::size_t end = text.find(kEnd, begin);
+    const std::size_t last =
+        end == std::string_view::npos ? end : text.find(kDashes, end + kEnd.size());
+    if (last == std::string_view::npos) return kept;
+    text.remove_prefix(last + kDashes.size());
+  }
+}
+
+bool is_letter(char c) { return is_alphanumeric(c) && !is_digit(c); }
+bool is_base64(char c) { return is_alphanumeric(c) || c == '+' || c == '/'; }
+bool is_base64url(char c) { return is_alphanumeric(c) || c == '-' || c == '_'; }
+bool is_word(char c) { return is_base64(c) || is_base64url(c) || c == '.' || c == '~'; }
+
+// Two labels or more, of which the last has letters alone.
+bool is_host_name(std::string_view word) {
+  const std::vector<std::string_view> labels = split(word, '.');
+  const auto is_label = [](std::string_view label) {
+    return !label.empty() && std::all_of(label.begin(), label.end(),
+                                         [](char c) { return is_alphanumeric(c) || c == '-'; });
+  };
+  return labels.size() > 1 && std::all_of(labels.begin(), labels.end(), is_label) &&
+         std::all_of(labels.back().begin(), labels.back().end(), is_letter);
+}
+
+// Whether the word is the path of a file or the end of a URL. Base64 may have slashes too, but
+// seldom at its beginning.
+bool is_path(std::string_view word) {
+  return word.starts_with('/') || word.starts_with("./") || word.starts_with("../") ||
+         word.starts_with("~/") || is_host_name(word.substr(0, word.find('/')));
+}
+
+// Relative paths seldom have letters of both cases and digits.
+bool is_secret(std::string_view run) {
+  if (run.size() < kShortestRun) return false;
+  if (run.find('/') == std::string_view::npos) return true;
+  const auto has = [run](bool (*is_kind)(char)) {
+    return std::any_of(run.begin(), run.end(), is_kind);
+  };
+  return has(is_digit) && has([](char c) { return c >= 'a' && c <= 'z'; }) &&
+         has([](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+std::size_t length_of(std::string_view text, bool (*is_part)(char)) {
+  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_part) -
+                                  text.begin());
+}
+
+// The word with its long runs hidden.
+std::string shown_word(std::string_view word) {
+  constexpr std::size_t kShortestJwt = 16;
+  const std::size_t jwt = word.find("eyJ");
+  if (jwt != std::string_view::npos && word.size() - jwt >= kShortestJwt) {
+    return std::string(kHidden);
+  }
+  if (is_path(word)) return std::string(word);
+  std::string shown;
+  while (!word.empty()) {
+    const std::size_t size = std::max(length_of(word, is_base64), length_of(word, is_base64url));
+    const std::string_view run = word.substr(0, size);
+    shown += is_secret(run) ? kHidden : run;
+    if (size < word.size()) shown.push_back(word[size]);
+    word.remove_prefix(std::min(size + 1, word.size()));
+  }
+  return shown;
+}
+
+}  // namespace
+
+SecretTexts secrets_in(std::string_view output) {
+  constexpr std::size_t kMost = 200;
+  constexpr std::size_t kShortest = 6;
+  SecretTexts secrets;
+  output = trim(output);
+  if (is_visible_ascii(output) && output.find('"') == std::string_view::npos) {
+    secrets.emplace_back(output);
+  }
+  while (!output.empty() && secrets.size() < kMost) {
+    const std::size_t size = length_of(output, is_word);
+    const std::string_view word = output.substr(0, size);
+    if (size >= kShortest && std::any_of(word.begin(), word.end(), is_digit) && !is_path(word)) {
+      secrets.emplace_back(word);
+    }
+    output.remove_prefix(std::min(size + 1, output.size()));
+  }
+  return secrets;
+}
+
+std::string without_secrets(std::string_view text, const SecretTexts& secrets) {
+  std::string kept(text);
+  for (const SecretString& secret : secrets) {
+    if (!secret.empty()) kept = without(kept, secret.reveal());
+  }
+  kept = without_pem(kept);
+  std::string shown;
+  bool is_after_bearer = false;
+  for (std::string_view rest = kept; !rest.empty();) {
+    const std::size_t size = length_of(rest, is_word);
+    if (size == 0) {
+      is_after_bearer = is_after_bearer && (rest.front() == ' ' || rest.front() == '=');
+      shown.push_back(rest.front());
+      rest.remove_prefix(1);
+      continue;
+    }
+    const std::string_view word = rest.substr(0, size);
+    shown += is_after_bearer ? std::string(kHidden) : shown_word(word);
+    is_after_bearer = ascii_lower(word) == "bearer";
+    rest.remove_prefix(size);
+  }
+  return shown;
+}
+
+}  // namespace execcred::wrap

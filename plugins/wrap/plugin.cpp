@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred-wrap: gives the client what another program prints, within the guarantees of execcred's
+// own plugins: the access rules before the program runs, a deadline, a cache, an error with a
+// cause.
+#include "plugin.hpp"
+
+#include "advice.hpp"
+#include "arguments.hpp"
+#include "hidden.hpp"
+#include "options.hpp"
+#include "output.hpp"
+
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/exec/inputs.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/os/program_file.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+namespace execcred::wrap {
+namespace {
+
+constexpr std::size_t kMaxIdentityFile = 1024 * 1024;
+constexpr std::size_t kMaxShown = 497;  // without "..."
+
+// The program's file: another one at this path is another program.
+void add_file(const std::string& path, Inputs& inputs) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) return;  // the run will fail
+  for (const auto number :
+       {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
+        static_cast<std::uint64_t>(status.st_size),
+        static_cast<std::uint64_t>(status.st_mtim.tv_sec),
+        static_cast<std::uint64_t>(status.st_mtim.tv_nsec)}) {
+    inputs.add("program.file", std::to_string(number));
+  }
+}
+
+void add_environment(const std::vector<std::string>& entries, Inputs& inputs) {
+  for (const std::string& entry : entries) {
+    const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
+    if (is_of_terminal(name)) continue;
+    inputs.add_secret("environment." + std::string(name),
+                      std::string_view(entry).substr(name.size() + 1));
+  }
+}
+
+std::string_view last_line(std::string_view text) {
+  text = trim(text);
+  const std::size_t end = text.rfind('\n');
+  return trim(text.substr(end == std::string_view::npos ? 0 : end + 1));
+}
+
+// Shows with --debug what the program wrote on standard error, and quotes its last line in `error`.
+void report(const std::string& said, const SecretTexts& secrets, const CallContext& call,
+            Error* error) {
+  const std::string clean = without_secrets(said, secrets);
+  for (const std::string_view line : split(clean, '\n')) {
+    if (!trim(line).empty()) call.debug("the program: " + shown_text(line, {}, kMaxShown));
+  }
+  const std::string_view line = last_line(clean);
+  if (error == nullptr || line.empty()) return;
+  error->context.push_back("the program wrote: " + shown_text(line, {}, kMaxShown));
+}
+
+class Wrap final : public Provider {
+ public:
+  void add_options(OptionSet& set) override { wrap::add_options(set, options_); }
+
+  Status check(const Settings& settings) const override {
+    return check_options(options_, settings);
+  }
+
+  std::vector<std::string> needs_of_cluster(const GivenOptions& given) const override {
+    if (!uses_config(given.values("command"))) return {};
+    return {"{config.FIELD} in " + given.as_typed("command")};
+  }
+
+  std::vector<Advice> advise(const GivenOptions& given) const override {
+    return wrap::advise(given);
+  }
+
+  Result<Plan> plan(const Settings& settings, Inputs& inputs) const override {
+    InnerCommand command = {.program = options_.command.program};
+    command.arguments = TRY(expand_arguments(options_, inputs.request()));
+    const bool has_document = !inputs.request().document.empty();
+    const bool passes_document = passes_cluster(options_, settings) && has_document;
+    std::vector<std::string> environment = environment_of_command(inputs.unrecorded_environment(
+        "what the program gets of it is recorded, without what a terminal changes"));
+    if (options_.is_cached) TRY(add_inputs(command, environment, passes_document, inputs));
+    if (passes_document) environment.push_back(document_for_program(inputs.request()));
+
+    std::optional<CacheOptions> cache;
+    if (options_.is_cached) {
+      cache = options_.cache;
+      cache->times.endless_lifetime = inputs.request().max_age;
+    }
+    return Plan{
+        .ask = [this, command = std::move(command), environment = std::move(environment)](
+                   CallContext& call) { return run(command, environment, call); },
+        .cache = std::move(cache),
+        .finish = [this](Credential credential, const CallContext& /*run*/) -> Result<Credential> {
+          TRY(check_audience(credential.token, "--expect-audience", options_.expect_audiences));
+          return credential;
+        }};
+  }
+
+ private:
+  Status add_inputs(const InnerCommand& command, const std::vector<std::string>& environment,
+                    bool passes_document, Inputs& inputs) const {
+    inputs.add("user", std::to_string(geteuid()) + ":" + std::to_string(getegid()));
+    inputs.add_machine();  // as which the program may ask
+    inputs.add("program", command.program);
+    add_file(command.program, inputs);
+    for (const std::string& argument : command.arguments) inputs.add_secret("argument", argument);
+    add_environment(environment, inputs);
+    if (passes_document) {
+      inputs.add_whole_cluster();
+      inputs.add("apiVersion", full_name(inputs.request().info.version));
+    }
+    for (const std::string& path : options_.identity_files) {
+      TRY(inputs.secret_file("identity-file", path, kMaxIdentityFile)
+              .context("reading --identity-file"));
+    }
+    return {};
+  }
+
+  Result<Issued> run(const InnerCommand& command, const std::vector<std::string>& environment,
+                     const CallContext& call) const {
+    deadline::enter_phase("running the program");
+    InnerRun run = run_inner_program({.command = command,
+                                      .environment = environment,
+                                      .directory = "/",
+                                      .passes_exit_codes = is_plugin_of_ours(command.program),
+                                      .names_causes = true,
+                                      .ends_orphans = true},
+                                     call);
+    if (run.failure) {
+      report(run.said, secrets_in(run.output.reveal()), call, &*run.failure);
+      return *std::move(run.failure);
+    }
+    Result<Credential> credential = read_output(options_, run.output, call.clock.now());
+    if (!credential) {
+      report(run.said, secrets_in(run.output.reveal()), call, &credential.error());
+      const std::string doing = "reading what " + in_quotes(command.program) + " printed";
+      return Result<Issued>(std::move(credential).error()).context(doing);
+    }
+    SecretTexts token;
+    token.push_back(credential->token.copy());
+    report(run.said, token, call, nullptr);
+    return Issued{.credential = std::move(*credential), .target = command.program};
+  }
+
+  Binding own_binding(const GivenOptions& /*given*/) const override {
+    return {.text = "nobody knows at which servers the program's credential is good",
+            .warns_in_show_config = true};
+  }
+
+  Options options_;
+};
+
+}  // namespace
+
+PluginDefinition plugin() {
+  return {
+      .info = {.name = "execcred-wrap",
+               .summary = "Gives the client what another program prints, within execcred's "
+                          "rules.",
+               .examples = {{{"Print the token that a program prints, with EXECCRED_COMMAND set",
+                              "execcred-wrap --output=token"},
+                             {"Keep the credential, so that many processes run the program once",
+                              "execcred-wrap --output=token --cache"}}}},
+      .make = [] { return std::unique_ptr<Provider>(std::make_unique<Wrap>()); }};
+}
+
+}  // namespace execcred::wrap

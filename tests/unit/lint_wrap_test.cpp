@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings about mappings for execcred-wrap.
+#include "lint.hpp"
+
+#include <execcred/json/json.hpp>
+
+namespace execcred {
+namespace {
+
+using test::check_findings;
+
+const std::string kArgs = "providers[0].execConfig.args";
+const std::string kServer = "--allow-server=https://*.example.com:6443";
+
+// A mapping with these arguments.
+std::string with(const std::vector<std::string>& args, const std::string& more = "") {
+  std::string text;
+  for (const std::string& argument : args) {
+    text += (text.empty() ? "" : ",") + json::to_text(json::Value(argument));
+  }
+  return R"({"providers":[{"name":"p","execConfig":{"apiVersion":"client.authentication.k8s.io/v1",)"
+         R"("command":"/plugins/execcred-wrap","args":[)" +
+         text + R"(],"provideClusterInfo":true)" + more + "}}]}";
+}
+
+TEST_CASE("lint: a complete mapping for wrap has no findings") {
+  const std::string aws = R"(--command=["/usr/bin/aws","{clusterName}","a{{b}}"])";
+  check_findings(with({aws, kServer}), {});
+  check_findings(with({aws, kServer, "--cache", "--identity-file=/etc/aws/credentials"}), {});
+  check_findings(with({R"(--command=["/usr/bin/x","{config.a}"])", "--allow-config=a=b", kServer}),
+                 {});
+  check_findings(with({kServer}, R"(,"env":[{"name":"EXECCRED_COMMAND",)"
+                                 R"("value":"[\"/usr/bin/x\",\"a\"]"}])"),
+                 {});
+}
+
+TEST_CASE("lint: wrap without --allow-server gives its token to any server") {
+  check_findings(with({R"(--command=["/usr/bin/x"])"}), {{kArgs, "lacks --allow-server"}});
+  check_findings(
+      with({R"(--command=["/usr/bin/x"])", "--output=token", "--cache"}),
+      {{kArgs, "one credential would serve every server"}, {kArgs, "lacks --allow-server"}});
+}
+
+TEST_CASE("lint: wrap around a shell, a relative path, a secret, or without an identity file") {
+  check_findings(with({R"(--command=["/bin/sh","-c","x"])", kServer}),
+                 {{kArgs, "runs the shell '/bin/sh'"}});
+  check_findings(with({R"(--command=["x"])", kServer}), {{kArgs + "[0]", "is no absolute path"}});
+  check_findings(with({R"(--command=["/usr/bin/x","--client-secret=s3cr3tValue"])", kServer}),
+                 {{kArgs + "[0]", "secret"}});
+  for (const std::string program : {"aws", "az", "gcloud", "oci", "doctl"}) {
+    check_findings(with({"--command=[\"/usr/bin/" + program + "\"]", kServer, "--cache"}),
+                   {{kArgs, "has --cache without --identity-file, and " + program + " reads"}});
+  }
+}
+
+TEST_CASE("lint: templates of wrap are checked as the plugin does") {
+  const auto found = [](const std::string& argument, const std::string& message) {
+    check_findings(with({"--command=[\"/usr/bin/x\",\"" + argument + "\"]", kServer}),
+                   {{kArgs, message}});
+  };
+  found("{cluster}", "'{cluster}' is no placeholder");
+  found("}", "brace without its counterpart");
+  found("{config.a}", "there is no --allow-config");
+  found("--{clusterName}", "be an option's name");
+}
+
+}  // namespace
+}  // namespace execcred
