@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace execcred {
@@ -21,6 +22,11 @@ std::string_view trim(std::string_view text);
 std::string ascii_lower(std::string_view text);
 // The parts between separators; "" gives one empty part, as "a," gives two.
 std::vector<std::string_view> split(std::string_view text, char separator);
+// The parts would outlive a temporary text.
+template <class Text>
+requires std::is_same_v<Text, std::string> std::vector<std::string_view> split(Text&& text,
+                                                                               char separator)
+= delete;
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 // Whether each byte is from 0x21 to 0x7e.
