@@ -7,10 +7,10 @@
 #include "fleet.hpp"
 
 #include "sync/contents.hpp"
+#include "sync/driver.hpp"
 #include "sync/folder_target.hpp"
 #include "sync/journal.hpp"
 #include "sync/names.hpp"
-#include "sync/driver.hpp"
 
 #include <functional>
 #include <memory>

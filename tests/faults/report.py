@@ -80,6 +80,7 @@ def builds(results):
         used = sorted({row["campaign"] for row in results["rows"] if row["build"] == name})
         lines.append(cells(name, what, ", ".join(used)))
     left_out = [f"`{name}` ({build})" for name, build in results["leftOut"]]
+    left_out += results.get("programsLeftOut", [])
     return lines + ["", f"Not part of this run: {', '.join(left_out)}."] if left_out else lines
 
 

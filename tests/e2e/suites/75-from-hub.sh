@@ -380,7 +380,8 @@ the_greatest_objects_stop_no_others() {
   from_odd lint
   mkdir -m 700 out
   from_odd sync --once -m mapping.json --to-dir=out
-  expect_equal "credentials" "good large" "$(ls "out/$NAMESPACE-odd" | paste -sd ' ')"
+  expect_equal "credentials" "good large" \
+    "$(find "out/$NAMESPACE-odd" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | paste -sd ' ')"
 }
 
 use_namespace from-hub
