@@ -11,15 +11,6 @@ namespace {
 
 constexpr const char* kPath = "/apis/login.concierge.pinniped.dev/v1alpha1/tokencredentialrequests";
 
-std::string timestamp(std::int64_t seconds) {
-  const std::time_t at = std::time(nullptr) + seconds;
-  std::string text(32, '\0');
-  std::tm parts = {};
-  gmtime_r(&at, &parts);
-  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts));
-  return text;
-}
-
 std::string credential_reply(const std::string& members) {
   return reply(201, R"({"kind":"TokenCredentialRequest","apiVersion":)"
                     R"("login.concierge.pinniped.dev/v1alpha1","metadata":{},"spec":{},)"
