@@ -555,13 +555,14 @@ void World::write(const std::shared_ptr<Run>& run) {
   }
   if (one.job.kind == Job::Kind::remove) {
     remove(one);
-  } else if (one.job.kind == Job::Kind::expire) {
-    mark_ended(one);
-  } else if (one.result.lifetime) {
-    for (Index target = 0; target < kTargets; ++target) write_to(one, target);
-    mark_ended(one);
-  } else if (!sync::is_by_rule(one.result.failures.front().cause) || !one.job.may_remove) {
-    mark_ended(one);
+  } else {
+    for (Index target = 0; one.result.lifetime && target < kTargets; ++target) {
+      write_to(one, target);
+    }
+    const auto& failures = one.result.failures;
+    const bool is_refused = one.job.kind == Job::Kind::renew && !one.result.lifetime &&
+                            sync::is_by_rule(failures.front().cause);
+    if (!is_refused || !one.job.may_remove) mark_ended(one);
   }
   end(run);
 }
