@@ -4,6 +4,7 @@
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
 #include "support/certificates.hpp"
+#include "support/texts.hpp"
 #include "test_paths.hpp"
 
 #include <doctest/doctest.h>
@@ -71,8 +72,10 @@ TEST_CASE("lint: every document of config/ is valid with the shipped plugins") {
     if (!name.starts_with("mapping") && !name.starts_with("clusterprofile")) continue;
     ++documents;
     // Copied, because a checkout may be writable by its group.
-    const std::string copy =
-        sandbox.write("config/" + entry.path().filename().native(), read_text(path));
+    // The example of another program is not on each machine.
+    const std::string text =
+        execcred::test::replaced(read_text(path), "/usr/local/bin/aws", "/bin/true");
+    const std::string copy = sandbox.write("config/" + entry.path().filename().native(), text);
     const bool is_deprecated = has(path, "credential-providers");
     check_numbers(lint({"--plugin-dir=" + plugins, copy}), 0, is_deprecated ? 1 : 0);
   }

@@ -157,7 +157,8 @@ def bootstrap_takes(config):
 
 def wrap_takes(config):
     """Whether execcred-wrap takes it. The program prints a token of the cluster's name."""
-    command = json.dumps(["/bin/echo", "token-{clusterName}" if "clusterName" in given(config) else "t"])
+    names = isinstance(config, dict) and "clusterName" in given(config)
+    command = json.dumps(["/bin/echo", "token-{clusterName}" if names else "t"])
     ran = run("execcred-wrap", "--output=token", "--command=" + command, "--exec-info=-",
               text=exec_info(config))
     return is_taken(ran, config, 0)

@@ -9,6 +9,7 @@ namespace {
 
 using test::check_findings;
 
+constexpr auto kWarning = test::Severity::warning;
 const std::string kArgs = "providers[0].execConfig.args";
 const std::string kServer = "--allow-server=https://*.example.com:6443";
 
@@ -35,21 +36,23 @@ TEST_CASE("lint: a complete mapping for wrap has no findings") {
 }
 
 TEST_CASE("lint: wrap without --allow-server gives its token to any server") {
-  check_findings(with({R"(--command=["/usr/bin/x"])"}), {{kArgs, "lacks --allow-server"}});
-  check_findings(
-      with({R"(--command=["/usr/bin/x"])", "--output=token", "--cache"}),
-      {{kArgs, "one credential would serve every server"}, {kArgs, "lacks --allow-server"}});
+  check_findings(with({R"(--command=["/usr/bin/x"])"}),
+                 {{kArgs, "lacks --allow-server", kWarning}});
+  check_findings(with({R"(--command=["/usr/bin/x"])", "--output=token", "--cache"}),
+                 {{kArgs, "one credential would serve every server"},
+                  {kArgs, "lacks --allow-server", kWarning}});
 }
 
 TEST_CASE("lint: wrap around a shell, a relative path, a secret, or without an identity file") {
   check_findings(with({R"(--command=["/bin/sh","-c","x"])", kServer}),
-                 {{kArgs, "runs the shell '/bin/sh'"}});
+                 {{kArgs, "runs the shell '/bin/sh'", kWarning}});
   check_findings(with({R"(--command=["x"])", kServer}), {{kArgs + "[0]", "is no absolute path"}});
   check_findings(with({R"(--command=["/usr/bin/x","--client-secret=s3cr3tValue"])", kServer}),
-                 {{kArgs + "[0]", "secret"}});
+                 {{kArgs + "[0]", "secret", kWarning}, {kArgs + "[0]", "secret", kWarning}});
   for (const std::string program : {"aws", "az", "gcloud", "oci", "doctl"}) {
-    check_findings(with({"--command=[\"/usr/bin/" + program + "\"]", kServer, "--cache"}),
-                   {{kArgs, "has --cache without --identity-file, and " + program + " reads"}});
+    check_findings(
+        with({"--command=[\"/usr/bin/" + program + "\"]", kServer, "--cache"}),
+        {{kArgs, "has --cache without --identity-file, and " + program + " reads", kWarning}});
   }
 }
 
