@@ -43,7 +43,8 @@ std::string fill_in_notes(const std::string& mapping) {
   std::string notes;
   for (const auto& [value, shown_by] : catalogue().fill_ins) {
     if (mapping.find(value) == std::string::npos) continue;
-    notes += std::string(kProgram) + ": replace " + value + "; it is shown by: " + shown_by + "\n";
+    notes.append(kProgram).append(": replace ").append(value);
+    notes.append("; it is shown by: ").append(shown_by).append("\n");
   }
   return notes;
 }
