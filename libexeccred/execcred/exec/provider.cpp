@@ -61,7 +61,7 @@ Result<Credential> Provider::get_credential(const CredentialRequest& request,
   const Plan made = TRY(plan(*request.settings, inputs));
   const std::string key = inputs.key().text();
   Credential credential = TRY(obtain(made, inputs.key(), request, run));
-  // Whoever was asked, nothing was read for it that the key lacks.
+  // Asking the provider has read no input that is not in the key of the entry.
   EXECCRED_ASSERT(inputs.key().text() == key);
   return made.finish ? made.finish(std::move(credential), run) : std::move(credential);
 }

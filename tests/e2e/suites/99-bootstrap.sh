@@ -44,10 +44,11 @@ another_account_is_forbidden() {
 }
 
 # The signer of the cluster's controller manager, which does not run here.
+is_approved() {
+  [ "$(admin get csr bootstrapper -o jsonpath='{.status.conditions[0].type}' 2>/dev/null)" = Approved ]
+}
 sign_the_page_s_request() {
-  until [ "$(admin get csr bootstrapper -o jsonpath='{.status.conditions[0].type}' 2>/dev/null)" = Approved ]; do
-    sleep 0.2
-  done
+  wait_until 120 is_approved
   admin get csr bootstrapper -o jsonpath='{.spec.request}' | base64 -d >request.csr
   sign bootstrapper
 }
