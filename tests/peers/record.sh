@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the programs of other projects that write kubeconfigs, compares what they write with the files here,
-# and migrates it. The unit tests judge what becomes of each user (migrate_recorded_test.cpp). The programs
+# and migrates it. tests/migrate/recorded_test.cpp judges what becomes of each user. The programs
 # are pinned by version and hash. Their platforms are stand-ins on loopback.
 #
 #   tests/peers/record.sh            ends with a line "N passed, N failed"

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugins' declared options, compared with their behaviour.
+#include "each_option.hpp"
 #include "expect.hpp"
-#include "lint.hpp"
 
-#include <declared_options.hpp>
 #include <execcred/base/text.hpp>
-#include <execcred/base/try.hpp>
 #include <execcred/exec/settings.hpp>
-#include <list.hpp>
 
 #include <algorithm>
 #include <regex>
@@ -19,33 +16,9 @@ namespace {
 using cli::DeclaredOptions;
 using test::contains;
 
-// Calls `check` with each option of each plugin.
-template <class Check>
-void for_each_option(Check check) {
-  std::size_t count = 0;
-  for (const PluginDefinition& plugin : all_plugins()) {
-    CAPTURE(plugin.info.name);
-    const DeclaredOptions known(plugin.info.name);
-    for (const Option& option : known.set().all()) {
-      CAPTURE(option.name);
-      check(plugin.info, known.set(), option);
-      ++count;
-    }
-  }
-  CHECK(count > 100);
-}
-
-// The plugin's own check of this value.
-Status read(std::string_view program, const Option& option, std::string_view value) {
-  const DeclaredOptions fresh(program);
-  Settings settings(fresh.set());
-  TRY(settings.read_arguments({option.flag() + "=" + std::string(value)}));
-  return settings.store();
-}
-
 TEST_CASE("plugins: neither --show-config nor an error shows the secrets of a URL in any option") {
   std::size_t shown = 0;
-  for_each_option([&](const PluginInfo& plugin, const OptionSet&, const Option& option) {
+  test::for_each_option([&](const PluginInfo& plugin, const OptionSet&, const Option& option) {
     if (option.is_switch()) return;
     for (const std::string url :
          {"https://canary:canary@h.example/p", "https://h.example/p?k=canary",
@@ -73,7 +46,7 @@ TEST_CASE("plugins: every option has a known group, and a help text of one line"
   const std::set<std::string_view> groups = {
       "Access rules", "Cache",         "Client authentication", "Common",      "Concierge",
       "Request",      "Subject token", "Credential source",     "Token server"};
-  for_each_option([&](const PluginInfo&, const OptionSet&, const Option& option) {
+  test::for_each_option([&](const PluginInfo&, const OptionSet&, const Option& option) {
     CHECK(groups.count(option.group) == 1);
     CHECK(option.help.size() > 8);
     CHECK_FALSE(option.help.ends_with('.'));
@@ -88,10 +61,10 @@ TEST_CASE("plugins: every option has a known group, and a help text of one line"
 
 TEST_CASE("plugins: accept the values that they declare, and refuse others") {
   int closed = 0;
-  for_each_option([&](const PluginInfo& plugin, const OptionSet&, const Option& option) {
+  test::for_each_option([&](const PluginInfo& plugin, const OptionSet&, const Option& option) {
     for (const std::string_view choice : option.choices) {
       CAPTURE(choice);
-      CHECK(read(plugin.name, option, choice));
+      CHECK(test::read_value(plugin.name, option, choice));
     }
     // "jwt|x509", "PATTERN|any"
     for (const std::string_view word : split(option.value_name, '|')) {
@@ -101,21 +74,21 @@ TEST_CASE("plugins: accept the values that they declare, and refuse others") {
     }
     if (option.choices.empty() || option.has_other_values) return;
     ++closed;
-    const Status refused = read(plugin.name, option, "none-of-these");
+    const Status refused = test::read_value(plugin.name, option, "none-of-these");
     test::check_fails(refused, Error::Kind::configuration, option.flag() + ": ");
   });
   CHECK(closed >= 10);
 }
 
 TEST_CASE("plugins: accept the example values of their options") {
-  for_each_option([](const PluginInfo& plugin, const OptionSet&, const Option& option) {
-    if (!option.example.empty()) CHECK(read(plugin.name, option, option.example));
+  test::for_each_option([](const PluginInfo& plugin, const OptionSet&, const Option& option) {
+    if (!option.example.empty()) CHECK(test::read_value(plugin.name, option, option.example));
   });
 }
 
 TEST_CASE("plugins: the declarations about a ClusterProfile's values are consistent") {
   int forms = 0;
-  for_each_option([&](const PluginInfo&, const OptionSet& set, const Option& option) {
+  test::for_each_option([&](const PluginInfo&, const OptionSet& set, const Option& option) {
     if (!option.permission.empty()) {
       CHECK(set.find(option.permission) != nullptr);
       CHECK_FALSE(option.config_fields.empty());
@@ -130,31 +103,6 @@ TEST_CASE("plugins: the declarations about a ClusterProfile's values are consist
     }
   });
   CHECK(forms > 5);
-}
-
-TEST_CASE("lint: a value that an option does not allow is refused with the plugin's own message") {
-  int refused = 0;
-  for_each_option([&](const PluginInfo& plugin, const OptionSet&, const Option& option) {
-    if (option.choices.empty() || option.has_other_values) return;
-    const Status own = read(plugin.name, option, "none-of-these");
-    REQUIRE_FALSE(own);
-    // With other plugins --token may be a token itself, so lint does not show the value.
-    const std::string message =
-        option.name == "token" ? "--token has a value that is refused" : own.error().message;
-    const std::vector<lint::Finding> findings =
-        test::lint_text(R"({"providers":[{"name":"p","execConfig":{"command":"/plugins/)" +
-                        std::string(plugin.name) + R"(","args":[")" + option.flag() +
-                        R"(=none-of-these"],"apiVersion":"client.authentication.k8s.io/v1"}}]})");
-    const bool is_told =
-        std::any_of(findings.begin(), findings.end(), [&](const lint::Finding& finding) {
-          return finding.path == "providers[0].execConfig.args[0]" &&
-                 finding.severity == lint::Severity::error && finding.message == message &&
-                 (own.error().hint.empty() || finding.hint == own.error().hint);
-        });
-    CHECK_MESSAGE(is_told, message);
-    ++refused;
-  });
-  CHECK(refused >= 10);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Documents that could make lint slow.
-#include "growth.hpp"
+#include "unit/growth.hpp"
 #include "lint.hpp"
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lint knows exactly the options that a plugin declares.
-#include "inventory.hpp"
+#include "cli/inventory.hpp"
 #include "test_paths.hpp"
 
 #include <declared_options.hpp>
@@ -11,8 +11,6 @@
 #include <string>
 
 using namespace blackbox;
-
-TEST_SUITE_BEGIN("cli");
 
 TEST_CASE("lint: the options that it knows for a plugin are those of the plugin's --help") {
   for (const execcred::PluginDefinition& plugin : execcred::all_plugins()) {
@@ -27,5 +25,3 @@ TEST_CASE("lint: the options that it knows for a plugin are those of the plugin'
           known.set().help(program + " [OPTION]...", plugin.info.summary, plugin.info.examples));
   }
 }
-
-TEST_SUITE_END();

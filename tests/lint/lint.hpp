@@ -2,7 +2,7 @@
 // Runs lint's checks on texts.
 #pragma once
 
-#include "expect.hpp"
+#include "unit/expect.hpp"
 
 #include <lint/choices.hpp>
 #include <lint/documents.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred migrate as a process: where it writes the document and the changes, and its exit code.
+#include "cli/inventory.hpp"
 #include "documents.hpp"
-#include "inventory.hpp"
 #include "plugin_under_test.hpp"
 #include "test_paths.hpp"
 
@@ -66,8 +66,6 @@ std::size_t count_files(const fs::path& folder) {
 }
 
 }  // namespace
-
-TEST_SUITE_BEGIN("cli");
 
 TEST_CASE("migrate prints the document on standard output and the changes on standard error") {
   const Sandbox sandbox;
@@ -342,5 +340,3 @@ TEST_CASE("migrate --context: only the user of that context") {
   CHECK_REFUSAL(run({.arguments = {kCli, "migrate", "--context=two", mapping_path}}), 2,
                 "--context is given, and the file is a mapping");
 }
-
-TEST_SUITE_END();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "migrate_case.hpp"
+#include "case.hpp"
 
 namespace execcred::migrate::test {
 namespace {

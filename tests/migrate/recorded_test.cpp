@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kubeconfigs in tests/peers: what other projects' programs write.
+#include "case.hpp"
 #include "migrate/document.hpp"
-#include "migrate_case.hpp"
 #include "test_paths.hpp"
 
 #include <fstream>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Secrets in documents that must not contain them: lint finds them, and never shows them.
-#include "growth.hpp"
 #include "lint.hpp"
+#include "unit/growth.hpp"
 
 #include <execcred/base/encoding.hpp>
 #include <lint/secrets.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings about mappings for execcred-static-secret.
 #include "lint.hpp"
-#include "temp_dir.hpp"
 #include "test_paths.hpp"
+#include "unit/temp_dir.hpp"
 
 #include <filesystem>
 

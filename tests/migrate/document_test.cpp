@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "expect.hpp"
 #include "migrate/document.hpp"
 #include "migrate/report.hpp"
+#include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
 #include <execcred/base/url_pattern.hpp>

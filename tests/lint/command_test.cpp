@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred lint: files and folders of any kind, the programs that they name, and what is printed.
+#include "cli/inventory.hpp"
 #include "documents.hpp"
-#include "inventory.hpp"
 #include "plugin_under_test.hpp"
 #include "support/certificates.hpp"
 #include "support/texts.hpp"
@@ -49,8 +49,6 @@ void check_numbers(const Outcome& outcome, int errors, int warnings) {
 std::string mapping_of(const std::string& command) { return mapping({mapped("p", command)}); }
 
 }  // namespace
-
-TEST_SUITE_BEGIN("cli");
 
 TEST_CASE("lint: every document of config/ is valid with the shipped plugins") {
   const Sandbox sandbox;
@@ -374,5 +372,3 @@ TEST_CASE("lint: invalid arguments are usage errors") {
   CHECK_REFUSAL(lint({"--bogus", "x"}), 2, "unknown option '--bogus'");
   CHECK(has(lint({"--help"}).output, "--plugin-dir=DIR"));
 }
-
-TEST_SUITE_END();

@@ -2,8 +2,8 @@
 // Test cases: the command and variables of another plugin, and the expected result of migrate.
 #pragma once
 
-#include "expect.hpp"
 #include "migrate/peers.hpp"
+#include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
 

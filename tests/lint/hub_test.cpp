@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lint --from-hub: every ClusterProfile of the hub, and Istio's remote Secrets.
-#include "hub.hpp"
-#include "inventory.hpp"
+#include "cli/hub.hpp"
+#include "cli/inventory.hpp"
 #include "plugin_under_test.hpp"
 
 #include <doctest/doctest.h>
@@ -23,8 +23,6 @@ bool has(const Outcome& outcome, const std::string& text) {
 }
 
 }  // namespace
-
-TEST_SUITE_BEGIN("cli");
 
 TEST_CASE("lint --from-hub: reads all pages, and finds nothing in a valid hub") {
   const Hub hub(hub_of(501));
@@ -140,5 +138,3 @@ TEST_CASE("lint --from-hub: Secrets that may not be read are a warning, ClusterP
   CHECK(has(both, "is empty"));
   CHECK(both.error_output.find("403 Forbidden") != std::string::npos);
 }
-
-TEST_SUITE_END();

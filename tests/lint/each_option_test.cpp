@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lint checks a value as the plugin itself does.
+#include "unit/each_option.hpp"
+#include "lint.hpp"
+
+#include <algorithm>
+
+namespace execcred {
+namespace {
+
+TEST_CASE("lint: a value that an option does not allow is refused with the plugin's own message") {
+  int refused = 0;
+  test::for_each_option([&](const PluginInfo& plugin, const OptionSet&, const Option& option) {
+    if (option.choices.empty() || option.has_other_values) return;
+    const Status own = test::read_value(plugin.name, option, "none-of-these");
+    REQUIRE_FALSE(own);
+    // With other plugins --token may be a token itself, so lint does not show the value.
+    const std::string message =
+        option.name == "token" ? "--token has a value that is refused" : own.error().message;
+    const std::vector<lint::Finding> findings =
+        test::lint_text(R"({"providers":[{"name":"p","execConfig":{"command":"/plugins/)" +
+                        std::string(plugin.name) + R"(","args":[")" + option.flag() +
+                        R"(=none-of-these"],"apiVersion":"client.authentication.k8s.io/v1"}}]})");
+    const bool is_told =
+        std::any_of(findings.begin(), findings.end(), [&](const lint::Finding& finding) {
+          return finding.path == "providers[0].execConfig.args[0]" &&
+                 finding.severity == lint::Severity::error && finding.message == message &&
+                 (own.error().hint.empty() || finding.hint == own.error().hint);
+        });
+    CHECK_MESSAGE(is_told, message);
+    ++refused;
+  });
+  CHECK(refused >= 10);
+}
+
+}  // namespace
+}  // namespace execcred
