@@ -4,7 +4,7 @@ import campaign
 import preload
 
 NAME = "allocations"
-SAMPLE = 10
+SAMPLE = 7
 BUILDS = ("glibc",)
 
 

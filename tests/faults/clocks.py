@@ -11,7 +11,7 @@ import path as paths
 import preload
 
 NAME = "clocks"
-SAMPLE = 10
+SAMPLE = 7
 BUILDS = ("glibc",)
 HOUR, YEAR = 3600, 365 * 86400
 JUMPS = {"-1 year": -YEAR, "-1 hour": -HOUR, "-61 s": -61, "-1 s (leap second)": -1,

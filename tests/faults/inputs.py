@@ -10,7 +10,7 @@ import judge
 import path as paths
 
 NAME = "inputs"
-SAMPLE = 10
+SAMPLE = 7
 BUILDS = ("asan",)
 SAMPLE_BUILDS = ("glibc",)  # no sanitizers: scripts/test --asan and scripts/fuzz have them
 KINDS = {"flipped": lambda data, at: data[:at] + bytes([data[at] ^ 0x01]) + data[at + 1:],

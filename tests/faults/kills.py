@@ -6,7 +6,7 @@ import judge
 import trace
 
 NAME = "kills"
-SAMPLE = 10
+SAMPLE = 7
 BUILDS = ("glibc", "musl")
 
 

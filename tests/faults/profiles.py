@@ -14,7 +14,7 @@ import stand_ins
 from path import (SERVER, TIMEOUT, Path, service_account_token, status_of, text_of)
 
 NAME = "profiles"
-SAMPLE = 20
+SAMPLE = 12
 BUILDS = ("glibc", "musl")
 COUNT = 2000  # ClusterProfiles for each mapping
 PROXY = "https://proxy.example.com:3128"

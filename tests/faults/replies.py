@@ -14,7 +14,7 @@ import path as paths
 import plugin_paths
 
 NAME = "replies"
-SAMPLE = 8
+SAMPLE = 6
 BUILDS = ("glibc", "musl")
 CUT, SILENT, SLOW, FLIPPED = "cut after", "silent after", "a byte a second after", "changed"
 # The time limit of a run. Many run at once, because most of them only wait.

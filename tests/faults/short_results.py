@@ -8,7 +8,7 @@ import judge
 import preload
 
 NAME = "short results"
-SAMPLE = 10
+SAMPLE = 7
 BUILDS = ("glibc",)
 READS = ("read", "recv", "readv", "recvmsg")
 CALLS = (*READS, "write", "send", "writev")

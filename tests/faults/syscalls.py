@@ -4,7 +4,7 @@ import campaign
 import trace
 
 NAME = "system calls"
-SAMPLE = 12
+SAMPLE = 8
 BUILDS = ("glibc", "musl")
 
 
