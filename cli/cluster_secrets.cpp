@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster_secrets.hpp"
 
-#include "argocd_template.hpp"
+#include "argocd.hpp"
 #include "command.hpp"
 
 #include <execcred/base/text.hpp>

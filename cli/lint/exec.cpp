@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec.hpp"
 
-#include "argocd_template.hpp"
+#include "argocd.hpp"
 #include "catalogue.hpp"
 #include "options.hpp"
 #include "programs.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inputs.hpp"
 
-#include "argocd_template.hpp"
+#include "argocd.hpp"
 #include "options.hpp"
 #include "secrets.hpp"
 

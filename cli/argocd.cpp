@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "argocd_template.hpp"
+#include "argocd.hpp"
 
 #include <utility>
 
