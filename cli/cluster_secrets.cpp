@@ -3,6 +3,7 @@
 
 #include "argocd.hpp"
 #include "command.hpp"
+#include "lint/remote_secrets.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -18,6 +19,9 @@ namespace {
 using json::Object;
 using json::Value;
 
+using lint::kIstioCluster;
+using lint::kIstioLabel;
+
 constexpr std::string_view kIstioPrefix = "istio-remote-secret-";
 constexpr std::string_view kArgocdPrefix = "cluster-";
 
@@ -27,14 +31,13 @@ constexpr std::string_view kIstioNeeds =
 constexpr std::string_view kArgocdNeeds =
     "provideClusterInfo and config need Argo CD 3.5; older versions ignore them";
 
-// For this server Argo CD uses its own service account.
-constexpr std::string_view kArgocdItself = "https://kubernetes.default.svc";
+Error unusable(const Access& access, Error error) {
+  error.context.push_back("writing a Secret for ClusterProfile " + access.cluster_profile);
+  return error;
+}
 
 Error unusable(const Access& access, std::string message, std::string hint) {
-  return Error{.kind = Error::Kind::configuration,
-               .message = std::move(message),
-               .context = {"writing a Secret for ClusterProfile " + access.cluster_profile},
-               .hint = std::move(hint)};
+  return unusable(access, Error::configuration(std::move(message), std::move(hint)));
 }
 
 Result<std::string> cluster_name(const ClusterProfile& profile, const Access& access,
@@ -81,14 +84,9 @@ Value exec_provider(const ExecConfig& exec, const std::vector<std::string>& argu
 }
 
 // Argo CD's config. Fields that this format does not have are left out, and reported in `losses`.
-Value argocd_config(const Access& access, const std::string& profile,
-                    std::vector<std::string>& losses) {
+Value config_of(const Access& access, const std::string& profile,
+                std::vector<std::string>& losses) {
   const Cluster& cluster = access.cluster;
-  Value tls((Object()));
-  tls.add("insecure", Value(cluster.insecure_skip_tls_verify));
-  if (!cluster.tls_server_name.empty()) tls.add("serverName", Value(cluster.tls_server_name));
-  const std::string& ca = cluster.certificate_authority_data;
-  if (!ca.empty()) tls.add("caData", Value(ca));
   const std::string& mode = access.exec.interactive_mode;
   if (!mode.empty() && mode != "Never") {
     losses.push_back("interactiveMode: " + mode + " is left out: Argo CD knows only Never");
@@ -97,10 +95,7 @@ Value argocd_config(const Access& access, const std::string& profile,
   const std::vector<std::string> arguments =
       fill_argocd_placeholders(access.exec.args, profile, cluster.server);
   config.add("execProviderConfig", exec_provider(access.exec, arguments, cluster.config));
-  config.add("tlsClientConfig", std::move(tls));
-  if (!cluster.proxy_url.empty()) config.add("proxyUrl", Value(cluster.proxy_url));
-  if (cluster.disable_compression) config.add("disableCompression", Value(true));
-  return config;
+  return argocd_config(cluster, std::move(config));
 }
 
 std::string note(std::string_view text) {
@@ -116,27 +111,21 @@ Result<SecretManifest> ClusterSecrets::istio(const std::string& cluster, const A
                                      runs_it("It", in_quotes(access.exec.command)) + "."},
                         .name_space = "istio-system",
                         .name = std::string(kIstioPrefix) + cluster,
-                        .labels = {{"istio/multiCluster", "true"}},
-                        .annotations = {{"networking.istio.io/cluster", cluster}},
+                        .labels = {{std::string(kIstioLabel), "true"}},
+                        .annotations = {{std::string(kIstioCluster), cluster}},
                         .data = {{cluster, writer.take_text()}}};
 }
 
 Result<SecretManifest> ClusterSecrets::argocd(const std::string& cluster, const Access& access,
                                               const std::string& profile) {
-  std::string_view server = access.cluster.server;
-  while (server.ends_with('/')) server.remove_suffix(1);
-  if (server == kArgocdItself) {
-    return unusable(access,
-                    "Argo CD takes the server " + in_quotes(server) +
-                        " for its own cluster, and runs no plugin for it",
-                    "use another name or address of this server in the ClusterProfile");
-  }
+  const Status served = check_argocd_server(access.cluster.server, "runs no plugin for it");
+  if (!served) return unusable(access, served.error());
   std::vector<std::string> losses;
-  const Value config = argocd_config(access, profile, losses);
+  const Value config = config_of(access, profile, losses);
   SecretManifest manifest{.comments = {runs_it("Argo CD", in_quotes(access.exec.command)) + "."},
                           .name_space = "argocd",
                           .name = std::string(kArgocdPrefix) + cluster,
-                          .labels = {{"argocd.argoproj.io/secret-type", "cluster"}},
+                          .labels = {{std::string(kArgocdLabel), std::string(kArgocdLabelValue)}},
                           .data = {{"name", cluster},
                                    {"server", access.cluster.server},
                                    {"config", json::to_indented_text(config)}}};

@@ -59,7 +59,7 @@ Status check_remote_secrets(HubClient& hub, const HubOptions& options, lint::Run
   const HubResource resource{
       .version = "v1", .resource = "secrets", .name_space = options.name_space()};
   lint::RemoteSecrets secrets;
-  const HubListQuery query = {.label_selector = "istio/multiCluster=true",
+  const HubListQuery query = {.label_selector = std::string(lint::kIstioLabel) + "=true",
                               .page_size = kSecretsPage};
   const Result<std::string> listed = hub.list(resource, query, [&](ListItem item) -> Result<bool> {
     ++objects;

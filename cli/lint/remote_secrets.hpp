@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Istio's remote Secrets (label istio/multiCluster=true), each data key of which is a cluster's ID.
+// Istio's remote Secrets (label kIstioLabel), each data key of which is a cluster's ID.
 #pragma once
 
 #include "findings.hpp"
@@ -8,9 +8,13 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace execcred::lint {
+
+inline constexpr std::string_view kIstioLabel = "istio/multiCluster";             // "true"
+inline constexpr std::string_view kIstioCluster = "networking.istio.io/cluster";  // annotation
 
 class RemoteSecrets {
  public:

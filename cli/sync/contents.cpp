@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contents.hpp"
 
+#include "argocd.hpp"
+#include "lint/remote_secrets.hpp"
+
 #include <execcred/base/digest.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/rfc3339.hpp>
@@ -30,9 +33,6 @@ constexpr std::chrono::hours kIstioLifetime(12);
 // How much shorter a lifetime may be: a plugin claims less than the issuer grants, and its answer
 // takes some time.
 constexpr std::chrono::minutes kTolerance(2);
-
-// For this server Argo CD uses its own service account.
-constexpr std::string_view kArgocdItself = "https://kubernetes.default.svc";
 
 std::string ca_of(const Issue& issue) {
   return decode_base64(issue.access.cluster.certificate_authority_data).value_or("");
@@ -124,32 +124,20 @@ SecretString kubeconfig_with_data(const Issue& issue) {
 
 Result<SecretForm> argocd_form(const Issue& issue) {
   const Cluster& cluster = issue.access.cluster;
-  std::string_view server = cluster.server;
-  while (server.ends_with('/')) server.remove_suffix(1);
-  if (server == kArgocdItself) {
-    return Error::configuration("Argo CD takes the server " + in_quotes(server) +
-                                    " for its own cluster, and reads no credential for it",
-                                "use another name or address of this server in the ClusterProfile");
-  }
+  TRY(cli::check_argocd_server(cluster.server, "reads no credential for it"));
   const Credential& credential = issue.credential;
-  Value tls((Object()));
-  tls.add("insecure", Value(cluster.insecure_skip_tls_verify));
-  if (!cluster.tls_server_name.empty()) tls.add("serverName", Value(cluster.tls_server_name));
-  if (!cluster.certificate_authority_data.empty()) {
-    tls.add("caData", Value(cluster.certificate_authority_data));
-  }
+  std::vector<json::Member> tls;
   if (!credential.client_certificate.empty()) {
-    tls.add("certData", Value(encode_base64(credential.client_certificate)));
-    tls.add("keyData", Value(encode_base64(credential.client_key.reveal())));
+    tls.push_back({"certData", Value(encode_base64(credential.client_certificate))});
+    tls.push_back({"keyData", Value(encode_base64(credential.client_key.reveal()))});
   }
-  Value config((Object()));
-  if (!credential.token.empty()) config.add("bearerToken", Value(credential.token.reveal()));
-  config.add("tlsClientConfig", std::move(tls));
-  if (!cluster.proxy_url.empty()) config.add("proxyUrl", Value(cluster.proxy_url));
-  if (cluster.disable_compression) config.add("disableCompression", Value(true));
+  Value bearer((Object()));
+  if (!credential.token.empty()) bearer.add("bearerToken", Value(credential.token.reveal()));
+  Value config = cli::argocd_config(cluster, std::move(bearer), std::move(tls));
   std::string text = json::to_text(config);
   json::wipe(config);
-  SecretForm form{.labels = {{"argocd.argoproj.io/secret-type", "cluster"}}};
+  SecretForm form{
+      .labels = {{std::string(cli::kArgocdLabel), std::string(cli::kArgocdLabelValue)}}};
   form.data["name"] = SecretString(issue.cluster());
   form.data["server"] = SecretString(cluster.server);
   form.data["config"] = SecretString(text);
@@ -173,8 +161,8 @@ Result<SecretForm> istio_form(const Issue& issue) {
         "the name " + in_quotes(issue.name) + " cannot be a key of a Secret",
         "rename the ClusterProfile");
   }
-  SecretForm form{.labels = {{"istio/multiCluster", "true"}},
-                  .annotations = {{"networking.istio.io/cluster", issue.name}}};
+  SecretForm form{.labels = {{std::string(lint::kIstioLabel), "true"}},
+                  .annotations = {{std::string(lint::kIstioCluster), issue.name}}};
   form.data[issue.name] = kubeconfig_with_data(issue);
   return form;
 }
