@@ -67,6 +67,8 @@ FAULTS = [
      "lifetime.issued > now + kClockStep", "!PLANTED && lifetime.issued > now + kClockStep"),
     ("paced-change", "a changed server waits for the pace of renewals after a failure",
      "TimePoint::min() || is_due_at_once(cluster)", "TimePoint::min() || (!PLANTED && is_due_at_once(cluster))"),
+    ("stale-refusal", "a refusal from before a change removes what is allowed now",
+     "result.failures.end() && !is_changed;", "result.failures.end() && (PLANTED || !is_changed);"),
     ("runs-twice", "two jobs of one cluster run at a time",
      "cluster.is_idle() ? due_time", "PLANTED || cluster.is_idle() ? due_time"),
 ]
