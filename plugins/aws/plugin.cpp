@@ -5,8 +5,6 @@
 // Signing needs no request and is done in each run, so tokens are not cached. A session that was
 // requested (a role's, a container's, an instance's) is cached, so that a fleet of clusters costs
 // one call.
-#include "plugin.hpp"
-
 #include "credential_plan.hpp"
 #include "eks_token.hpp"
 #include "endpoint.hpp"
@@ -17,6 +15,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/inputs.hpp>
+#include <execcred/exec/plugin_main.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/json/json_reader.hpp>
 

@@ -4,14 +4,13 @@
 //
 // Entra's token is kept in the credential cache. It is valid at every cluster that trusts the
 // tenant, so a mapping should name the servers that may get it: --allow-server.
-#include "plugin.hpp"
-
 #include "identity.hpp"
 #include "options.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/inputs.hpp>
+#include <execcred/exec/plugin_main.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -5,8 +5,6 @@
 // The bootstrap credential is sent to spec.cluster.server, so the mapping must name the servers
 // that may get it. The issued credential is kept in the credential cache: the other plugin runs
 // only if the cache has none.
-#include "plugin.hpp"
-
 #include "cluster.hpp"
 #include "inner_inputs.hpp"
 #include "inner_plugin.hpp"
@@ -16,6 +14,7 @@
 
 #include <execcred/base/try.hpp>
 #include <execcred/exec/inputs.hpp>
+#include <execcred/exec/plugin_main.hpp>
 
 #include <memory>
 #include <utility>

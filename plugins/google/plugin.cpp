@@ -5,8 +5,6 @@
 //
 // Such a token is valid at every cluster that its identity may use, so a mapping names with
 // --allow-server the clusters that may get it. The token is kept in the credential cache.
-#include "plugin.hpp"
-
 #include "access_token.hpp"
 #include "application_default.hpp"
 #include "endpoints.hpp"
@@ -17,6 +15,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/exec/inputs.hpp>
+#include <execcred/exec/plugin_main.hpp>
 #include <execcred/http/http.hpp>
 
 #include <memory>

@@ -5,8 +5,6 @@
 //
 // The server's token is kept in the credential cache, so that a fleet of processes costs the server
 // one call. Only the mapping decides where the identity is sent, never a ClusterProfile.
-#include "plugin.hpp"
-
 #include "flow.hpp"
 #include "options.hpp"
 #include "pinniped.hpp"
@@ -17,6 +15,7 @@
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/exec/cluster_info.hpp>
 #include <execcred/exec/inputs.hpp>
+#include <execcred/exec/plugin_main.hpp>
 
 #include <memory>
 #include <utility>

@@ -5,14 +5,13 @@
 // The agent stores and renews what it issues, so nothing is cached here. It attests the process
 // that connects to its socket, so the plugin makes the connection itself and starts no other
 // program.
-#include "plugin.hpp"
-
 #include "options.hpp"
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/inputs.hpp>
+#include <execcred/exec/plugin_main.hpp>
 #include <execcred/spiffe/jwt_svid.hpp>
 #include <execcred/spiffe/workload_endpoint.hpp>
 #include <execcred/spiffe/x509_svid.hpp>

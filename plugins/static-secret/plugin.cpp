@@ -4,8 +4,6 @@
 //
 // The writer of a ClusterProfile chooses the cluster, and often the Secret; the mapping's arguments
 // limit the choices, and the stored credential is checked against the server.
-#include "plugin.hpp"
-
 #include "advice.hpp"
 #include "binding.hpp"
 #include "file_source.hpp"
@@ -17,6 +15,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/inputs.hpp>
+#include <execcred/exec/plugin_main.hpp>
 #include <execcred/hub/client.hpp>
 #include <execcred/os/deadline.hpp>
 

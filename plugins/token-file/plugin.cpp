@@ -4,14 +4,13 @@
 // The usual file is a projected service-account token, which the kubelet renews in place. So the
 // plugin reads it on every call and caches nothing; the token's own "exp" claim, bounded
 // by --max-age, is the time at which the client calls again.
-#include "plugin.hpp"
-
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/inputs.hpp>
 #include <execcred/exec/jwt.hpp>
+#include <execcred/exec/plugin_main.hpp>
 #include <execcred/os/file.hpp>
 
 #include <memory>

@@ -2,8 +2,6 @@
 // execcred-wrap: gives the client what another program prints, within the guarantees of execcred's
 // own plugins: the access rules before the program runs, a deadline, a cache, an error with a
 // cause.
-#include "plugin.hpp"
-
 #include "advice.hpp"
 #include "arguments.hpp"
 #include "hidden.hpp"
@@ -14,6 +12,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/exec/inputs.hpp>
 #include <execcred/exec/jwt.hpp>
+#include <execcred/exec/plugin_main.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/program_file.hpp>

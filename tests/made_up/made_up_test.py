@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that a new plugin needs only a folder and a line of plugins/list.cpp.
+"""Checks that a new plugin needs only a folder.
 
     made_up_test.py SOURCE BUILD
 
@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).parent
 # Settings of the build that compiled objects depend on.
 KEPT = re.compile(r"(CMAKE_(BUILD_TYPE|CXX_COMPILER|C_COMPILER|(C|CXX)_FLAGS\w*|EXE_LINKER_FLAGS\w*)|"
                   r"EXECCRED_(STATIC\w*|STRIP|WERROR)):\w+=.+")
-# The files that the line in list.cpp changes. Others that are not the plugin's are those of BUILD.
+# The files that the list of plugins changes. Others that are not the plugin's are those of BUILD.
 CHANGED = ["plugins/CMakeFiles/execcred_plugins.dir/list.cpp.o", "plugins/libexeccred_plugins.a",
            "bin/execcred", "facts/plugin-facts"]
 PROGRAMS = ["execcred", "plugin-facts", "execcred-made-up"]
@@ -68,15 +68,7 @@ def make_tree(tree):
         copy_folder(SOURCE / folder, tree / folder)
     (tree / "config/schemas").unlink()
     copy_folder(SOURCE / "config/schemas", tree / "config/schemas")
-    # The two steps of CONTRIBUTING.md.
     copy_folder(HERE / "made-up", tree / "plugins/made-up")
-    listed = tree / "plugins/list.cpp"
-    text = listed.read_text(encoding="utf-8")
-    text = text.replace("#include <oidc-federation/", "#include <made-up/plugin.hpp>\n"
-                        "#include <oidc-federation/")
-    text, count = re.subn(r"(kPlugins = \{\n)", r"\1      made_up::plugin(),\n", text)
-    assert count == 1 and "made-up" in text, text
-    listed.write_text(text, encoding="utf-8")
 
 
 def configure(tree, build):
@@ -158,11 +150,11 @@ def check_completion(execcred, environment):
     check(offered("--vault=") == ["directory"], "a directory is completed")
     flags = offered("--")
     check({"--vault=", "--shelf=", "--allow-storm", "--timeout="} <= set(flags), f"flags: {flags}")
-    for shell, line in (("bash", "complete -F _execcred execcred execcred-made-up "),
-                        ("zsh", "#compdef execcred execcred-made-up "),
+    for shell, line in (("bash", "complete -F _execcred execcred .*execcred-made-up"),
+                        ("zsh", "#compdef execcred .*execcred-made-up"),
                         ("fish", "complete -c execcred-made-up ")):
         script = must_run(execcred, "completion", shell)
-        check(line in script, f"{shell} completes the plugin: {script}")
+        check(re.search(line, script), f"{shell} completes the plugin: {script}")
     # In a real bash. Only the package bash-completion, which splits the line, is replaced.
     typed = must_run("bash", "--norc", "-c", """
         _get_comp_words_by_ref() { words=(execcred-made-up --mood=st); cword=1 cur=--mood=st; }

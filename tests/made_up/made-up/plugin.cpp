@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin.hpp"
-
+// execcred-made-up, an example of a new plugin, for made_up_test.py. No release has it.
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/inputs.hpp>
+#include <execcred/exec/plugin_main.hpp>
 
 #include <array>
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace execcred::made_up {
 namespace {
@@ -18,9 +16,7 @@ constexpr ValueForm kShelfForm = {"^[a-z]+-[0-9]+$", 40};
 
 Result<std::string> parse_mood(const std::string& text) {
   if (text == "calm" || text == "stormy") return text;
-  return Error{.kind = Error::Kind::configuration,
-               .message = in_quotes(text) + " is no mood of a vault",
-               .hint = "it is calm or stormy"};
+  return Error::configuration(in_quotes(text) + " is no mood of a vault", "it is calm or stormy");
 }
 
 class MadeUp final : public Provider {
@@ -30,7 +26,6 @@ class MadeUp final : public Provider {
     options.add("vault", vault_, "PATH", "Directory of the vault")
         .required()
         .directory()
-        .example("/run/vaults/{clusterName}")
         .with_template();
     options.add_parsed("mood", mood_, "MOOD", "Mood of the vault", parse_mood)
         .choices(kMoods)
@@ -49,9 +44,8 @@ class MadeUp final : public Provider {
 
   Status check(const Settings& /*settings*/) const override {
     if (mood_ != "stormy" || allow_storm_) return {};
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "--mood=stormy needs --allow-storm",
-                 .hint = "or wait until the vault is calm"};
+    return Error::configuration("--mood=stormy needs --allow-storm",
+                                "or wait until the vault is calm");
   }
 
   Result<Plan> plan(const Settings& /*settings*/, Inputs& inputs) const override {
