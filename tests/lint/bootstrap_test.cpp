@@ -8,7 +8,6 @@ namespace execcred {
 namespace {
 
 using test::check_findings;
-using test::lint_text;
 
 const std::string kExec = "providers[0].execConfig";
 const std::string kServer = "--allow-server=https://*.example.com:6443";
