@@ -166,20 +166,11 @@ void check_templates(const Scope& scope, const ExecConfig& exec, const DeclaredO
   }
 }
 
-// Checks a command that the plugin runs. The command has the plugin's rights, and every user of the
-// machine sees its arguments.
+// Checks the program of a command that the plugin runs, which has the plugin's rights.
 void check_command(const Scope& scope, const std::string& text, const std::string& place) {
-  const Result<json::Value> parsed = json::parse(text);
-  if (!parsed || parsed->array() == nullptr) return;
-  Texts parts;
-  for (const json::Value& part : *parsed->array()) {
-    if (part.string() != nullptr) parts.push_back(*part.string());
-  }
-  if (parts.empty()) return;
-  if (parts.front().starts_with('/')) check_program(scope.as(rule::kProgram), parts.front(), place);
-  for (const Argument& argument : split_arguments({parts.begin() + 1, parts.end()}, nullptr)) {
-    check_named_secret(scope.as(rule::kSecret), place, argument.name, argument.value);
-  }
+  const Texts parts = texts_of_array(text);
+  if (parts.empty() || !parts.front().starts_with('/')) return;
+  check_program(scope.as(rule::kProgram), parts.front(), place);
 }
 
 void check_commands(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,

@@ -5,6 +5,7 @@
 
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/json/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -290,6 +291,34 @@ void check_no_secrets(const Scope& scope, const json::Value& value, const std::s
   }
 }
 
+std::vector<std::string> texts_of_array(const std::string& text) {
+  std::vector<std::string> texts;
+  if (!text.starts_with('[')) return texts;
+  const Result<json::Value> parsed = json::parse(text);
+  if (!parsed || parsed->array() == nullptr) return texts;
+  for (const json::Value& item : *parsed->array()) {
+    if (item.string() != nullptr) texts.push_back(*item.string());
+  }
+  return texts;
+}
+
+namespace {
+
+// Warns once of a value that is a secret only by its name, or that is a command with such an
+// argument.
+void check_value(const Scope& scope, const std::string& path, const std::string& name,
+                 const std::string& value) {
+  const std::vector<std::string> parts = texts_of_array(value);
+  if (parts.empty()) return check_named_secret(scope, path, name, value);
+  if (!secret_in(value).empty()) return;  // found by its form
+  for (const Argument& argument : split_arguments(parts, nullptr)) {
+    if (!may_be_secret(argument.name, argument.value)) continue;
+    return check_named_secret(scope, path, argument.name, argument.value);
+  }
+}
+
+}  // namespace
+
 void check_no_secrets(const Scope& scope, const ExecConfig& exec, const std::string& path) {
   const std::string args = join_path(path, "args");
   for (std::size_t i = 0; i < exec.args.size(); ++i) {
@@ -298,7 +327,7 @@ void check_no_secrets(const Scope& scope, const ExecConfig& exec, const std::str
   }
   for (const Argument& argument : split_arguments(exec.args, nullptr)) {
     const std::size_t last = argument.index + argument.count - 1;
-    check_named_secret(scope, args + step(last), argument.name, argument.value);
+    check_value(scope, args + step(last), argument.name, argument.value);
   }
   for (std::size_t i = 0; i < exec.env.size(); ++i) {
     const EnvironmentVariable& variable = exec.env[i];
@@ -309,7 +338,7 @@ void check_no_secrets(const Scope& scope, const ExecConfig& exec, const std::str
     } else if (is_variable_of_secret(variable.name) && !variable.value.empty()) {
       scope.warning(place, "holds the secret of " + variable.name, kRemedy);
     } else {
-      check_named_secret(scope, place, variable.name, variable.value);
+      check_value(scope, place, variable.name, variable.value);
     }
   }
 }

@@ -13,8 +13,12 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace execcred::lint {
+
+// The strings of a JSON array; empty for any other text.
+std::vector<std::string> texts_of_array(const std::string& text);
 
 // The kind of secret that the text contains: "a private key", "a JSON Web Token", …; empty if none
 // is found.
@@ -37,7 +41,8 @@ void check_named_secret(const Scope& scope, const std::string& path, std::string
 void check_no_secrets(const Scope& scope, const json::Value& value, const std::string& path,
                       Severity severity);
 
-// Checks args and env of the object at `path`. The findings are warnings.
+// Checks args and env of the object at `path`, also the arguments of a command that one of them has
+// as a JSON array. The findings are warnings.
 void check_no_secrets(const Scope& scope, const ExecConfig& exec, const std::string& path);
 
 }  // namespace execcred::lint

@@ -48,7 +48,16 @@ TEST_CASE("lint: wrap around a shell, a relative path, a secret, or without an i
                  {{kArgs, "runs the shell '/bin/sh'", kWarning}});
   check_findings(with({R"(--command=["x"])", kServer}), {{kArgs + "[0]", "is no absolute path"}});
   check_findings(with({R"(--command=["/usr/bin/x","--client-secret=s3cr3tValue"])", kServer}),
-                 {{kArgs + "[0]", "secret", kWarning}, {kArgs + "[0]", "secret", kWarning}});
+                 {{kArgs + "[0]", "named like a secret", kWarning}});
+  check_findings(with({R"(--command=["/usr/bin/x","--client-secret","s3cr3tValue"])", kServer}),
+                 {{kArgs + "[0]", "named like a secret", kWarning}});
+  check_findings(
+      with({R"(--command=["/usr/bin/x","--key=ghp_0123456789abcdefghijABCDEFGHIJ012345"])",
+            kServer}),
+      {{kArgs + "[0]", "holds ", kWarning}});
+  check_findings(with({kServer}, R"(,"env":[{"name":"EXECCRED_COMMAND",)"
+                                 R"("value":"[\"/usr/bin/x\",\"--password=s3cr3tValue\"]"}])"),
+                 {{"providers[0].execConfig.env[0].value", "named like a secret", kWarning}});
   for (const std::string program : {"aws", "az", "gcloud", "oci", "doctl"}) {
     check_findings(
         with({"--command=[\"/usr/bin/" + program + "\"]", kServer, "--cache"}),
