@@ -5,6 +5,11 @@
 EXECCRED_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 EXECCRED_JOBS=${EXECCRED_JOBS:-$(nproc)}
 
+# execcred, and a plugin for each folder of plugins/ that is built.
+SHIPPED_PROGRAMS=("$EXECCRED_ROOT"/plugins/*/CMakeLists.txt)
+SHIPPED_PROGRAMS=("${SHIPPED_PROGRAMS[@]%/CMakeLists.txt}")
+SHIPPED_PROGRAMS=(execcred "${SHIPPED_PROGRAMS[@]/#*\//execcred-}")
+
 step() { printf '\n==> %s\n' "$*"; }
 fail() {
   printf '%s: error: %s\n' "${0##*/}" "$*" >&2

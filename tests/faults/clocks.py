@@ -27,7 +27,8 @@ LONGEST = {"token-file": DAY, "static-secret, mounted Secret": DAY,
            "oidc-federation, warm cache": HOUR, "google, cold cache": HOUR,
            "azure, workload identity": HOUR, "aws, EKS presign": HOUR, "spiffe, JWT-SVID": DAY,
            "spiffe, X.509-SVID": DAY, "bootstrap, TokenRequest": HOUR,
-           "bootstrap, CertificateSigningRequest": DAY}
+           "bootstrap, CertificateSigningRequest": DAY, "wrap, cold cache": DAY,
+           "wrap, warm cache": DAY}
 
 
 def offset_of(jump):

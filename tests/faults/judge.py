@@ -10,9 +10,9 @@ ERROR_CODES = {1, 2, 3, 70}
 # run.
 LATE = 5
 PATIENCE = 30
-# A failure of execcred-bootstrap's inner plugin is cached like a provider's failure, even if the
-# fault was in the inner plugin itself: its exit code does not show the difference.
-INNER_REMEMBERED = re.compile(r"^execcred-bootstrap: error: '[^']*' ended with exit code [13].*"
+# A failure of the program that execcred-bootstrap or execcred-wrap runs is cached like a provider's
+# failure, even if the fault was in that program itself: its exit code does not show the difference.
+INNER_REMEMBERED = re.compile(r"^execcred-(?:bootstrap|wrap): error: '[^']*' .*"
                               r"while remembering this from another run, for (\d+)s more", re.DOTALL)
 ERROR_LINE = re.compile(r"^(execcred[a-z-]*): error: .+", re.MULTILINE)
 

@@ -145,6 +145,8 @@ def told_of(options):
 
 def main():
     options = arguments()
+    if forgotten := paths.without_path():
+        sys.exit(f"tests/faults/plugin_paths.py has no path of {', '.join(forgotten)}")
     began = time.monotonic()
     # Not below a directory that others can write: plugins refuse inputs and caches there.
     directory = tempfile.mkdtemp(prefix="execcred-faults-")

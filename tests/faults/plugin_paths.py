@@ -86,6 +86,13 @@ def subject_token(sandbox, _):
     sandbox.write("token", service_account_token())
 
 
+def wrapped_cat(*more):
+    """The arguments of wrap around a program that prints the input's token."""
+    return lambda sandbox, _: [
+        f"--command={json.dumps(['/bin/cat', sandbox.at('in', 'token')])}", "--output=token",
+        *(each.format(state=sandbox.state) for each in more)]
+
+
 def exchange(*more):
     return lambda sandbox, environment: [
         "--flow=token-exchange", f"--token-url={environment.servers.token_url}",
@@ -402,6 +409,11 @@ PATHS = [
            stand_in_arguments("--flow=jwt-bearer", "--token-url={url}/token", "--ca-file={ca}",
                               "--subject-token-file={inputs}/token", "--no-cache"),
            subject_token, credential(is_issued, longest=HOUR), is_for_replies=True),
+    plugin("wrap, no cache", "execcred-wrap", wrapped_cat(), subject_token, input_token("token")),
+    plugin("wrap, cold cache", "execcred-wrap", wrapped_cat("--cache", "--cache-dir={state}/cache"),
+           subject_token, input_token("token")),
+    plugin("wrap, warm cache", "execcred-wrap", wrapped_cat("--cache", "--cache-dir={state}/cache"),
+           subject_token, input_token("token"), warm=True),
     plugin("oidc-federation, token of a command", "execcred-oidc-federation",
            stand_in_arguments("--flow=pass-through", "--no-cache",
                               '--subject-token-command=["/bin/cat","{inputs}/token"]'),

@@ -42,7 +42,8 @@ def of_storm(text):
         return "; ".join(f"{what}: {value}" for what, value in lines if what in names)
     size = counted(r"^(\d+) processes at once on a cold key", text)
     return {2: f"{size[0]} processes; " + figures(
-                "calls of the provider", "TokenRequests", "CertificateSigningRequests"),
+                "calls of the provider", "runs of the program", "TokenRequests",
+                "CertificateSigningRequests"),
             3: figures("calls of the provider in any window"),
             11: figures("refreshes in the busiest second", "waits of a key for another")}
 

@@ -13,8 +13,6 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include "herd.hpp"
 #include "keys.hpp"
 #include "unit/temp_dir.hpp"
@@ -87,18 +85,27 @@ HerdCommand federation(const HerdServer& server) {
                         "--client-secret-file=" + file_of(server, "secret", "the-secret")}};
 }
 
-void cold_key(const std::string& plugin, int size, Report& report) {
+// The wrapped program makes one call.
+HerdCommand wrapped_curl(const HerdServer& server) {
+  return {.arguments = {"--command=[\"/usr/bin/curl\",\"-fsS\",\"--cacert\",\"" +
+                            server.ca_file.native() + "\",\"--data\",\"grant\",\"" + server.url +
+                            "/token\"]",
+                        "--output=json", "--token-field=access_token", "--cache"}};
+}
+
+void cold_key(const std::string& plugin, HerdCommand (*command)(const HerdServer&), int size,
+              const std::string& call, Report& report) {
   const TempDir directory;
   const HerdResult herd = release_herd(
       {.plugin = plugin,
        .size = size,
-       .command = federation,
+       .command = command,
        .reply_body = R"({"access_token":"the-token","token_type":"Bearer","expires_in":3600})",
        .directory = directory.path()});
-  std::printf("%d processes at once on a cold key, %.1f s\n", size, herd.elapsed.count());
   report.figure("processes that got the credential", count(herd.exit_codes, 0), size, size);
   report.figure("different answers", static_cast<int>(herd.tokens.size()), 1, 1);
-  report.figure("calls of the provider", static_cast<int>(herd.calls.size()), 1, 1);
+  report.figure(call, static_cast<int>(herd.calls.size()), 1, 1);
+  std::printf("       (they took %.1f s)\n", herd.elapsed.count());
 }
 
 void failing_provider(const std::string& plugin, int size, int status, Report& report) {
@@ -204,12 +211,11 @@ int run(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const std::string programs = std::filesystem::absolute(argv[1]);
   const std::string plugin = programs + "/execcred-oidc-federation";
-  for (const std::string& program : {plugin, programs + "/execcred-bootstrap"}) {
-    if (access(program.c_str(), X_OK) != 0)
-      throw std::runtime_error("cannot run '" + program + "'");
-  }
   Report report;
-  cold_key(plugin, size, report);
+  std::printf("%d processes at once on a cold key\n", size);
+  cold_key(plugin, federation, size, "calls of the provider", report);
+  std::printf("\n%d processes of execcred-wrap at once on a cold key\n", size);
+  cold_key(programs + "/execcred-wrap", wrapped_curl, size, "runs of the program", report);
   failing_provider(plugin, size, 401, report);
   failing_provider(plugin, size, 503, report);
   service_account_token(programs, size, report);

@@ -42,8 +42,7 @@ prepare_programs() {
   EXECCRED_BIN=$(realpath "$EXECCRED_BIN")
   export EXECCRED_BIN
   local program
-  for program in execcred execcred-aws execcred-azure execcred-bootstrap execcred-google \
-    execcred-oidc-federation execcred-spiffe execcred-static-secret execcred-token-file; do
+  for program in "${SHIPPED_PROGRAMS[@]}"; do
     [ -x "$EXECCRED_BIN/$program" ] || fail "there is no program '$EXECCRED_BIN/$program'"
   done
 }
