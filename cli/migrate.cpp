@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "migrate.hpp"
 
+#include "doctor/program.hpp"
 #include "migrate/document.hpp"
 #include "migrate/report.hpp"
 
+#include <execcred/base/environment.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/kube/cluster_profile.hpp>
@@ -38,10 +40,14 @@ void Migrate::add_options(CommandOptions& options) {
                      parse_plugin_dir);
   options.add("context", context_,
               {.value = "NAME", .help = "Only the user of this context of the kubeconfig"});
+  options.add("wrap", wraps_,
+              {.help = "Let execcred-wrap run the programs that no plugin replaces"});
   output_.add_to(options);
   options.add_example("Show what would change", "execcred migrate kubeconfig.yaml");
   options.add_example("Replace the file, for plugins in another folder",
                       "execcred migrate --plugin-dir=/usr/bin -o kubeconfig.yaml kubeconfig.yaml");
+  options.add_example("Wrap the programs that no plugin replaces",
+                      "execcred migrate --wrap kubeconfig.yaml");
 }
 
 Result<std::string> Migrate::read() const {
@@ -57,8 +63,15 @@ Result<std::string> Migrate::read() const {
 Result<Outcome> Migrate::run() {
   const std::string text = TRY(read());
   TRY(output_.check(files_.front()));
-  const migrate::Rewritten rewritten = TRY(migrate::rewrite(text, plugin_dir_, context_)
-                                               .context("reading " + in_quotes(files_.front())));
+  migrate::RewriteOptions choices{.plugin_dir = plugin_dir_, .context = context_};
+  if (wraps_) {
+    choices.wrapped_path = [](const std::string& name) {
+      const doctor::ProgramFinding found = doctor::look_at_program(name, Environment::copy());
+      return found.verdict == doctor::Verdict::fail ? std::string() : found.path;
+    };
+  }
+  const migrate::Rewritten rewritten =
+      TRY(migrate::rewrite(text, choices).context("reading " + in_quotes(files_.front())));
   const std::string report = migrate::report(rewritten, plugin_dir_);
   Outcome outcome{.exit_code = migrate::is_complete(rewritten) ? 0 : 1};
   if (output_.is_printed()) {

@@ -19,6 +19,7 @@ class Migrate final : public Command {
   std::vector<std::string> files_;
   std::string context_;
   std::string plugin_dir_ = "/plugins";
+  bool wraps_ = false;
   Replacement output_;
 };
 

@@ -11,6 +11,7 @@
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/kubeconfig_rules.hpp>
 #include <execcred/kube/provider_mapping.hpp>
+#include <execcred/os/program_file.hpp>
 #include <execcred/yaml/documents.hpp>
 #include <execcred/yaml/yaml_write.hpp>
 
@@ -89,14 +90,43 @@ void add_servers(Migration& migration, const ServerRules& rules) {
   }
 }
 
-std::optional<Migration> start(Value& exec, Keys keys, bool has_profile_arguments) {
+// The migration of a program that no rule replaces.
+Migration wrap(Value& exec, Keys keys, Invocation invocation, const RewriteOptions& options) {
+  const std::string name = invocation.command;
+  if (name.find('/') == std::string::npos) {
+    std::string path = options.wrapped_path(name);
+    if (!path.empty()) invocation.command = std::move(path);
+  }
+  const bool is_found = invocation.command != name;
+  Migration migration(wrapped_program(), std::move(invocation));
+  if (is_found) migration.note("PATH of this machine has " + in_quotes(name) + " there");
+  if (text_member(exec, "interactiveMode", keys) == "Always") {
+    migration.refuse("interactiveMode 'Always'", "execcred-wrap gives the program no terminal");
+  }
+  return migration;
+}
+
+// nullopt if the program stays, and is not named in the report: it is counted in `unknown` if
+// execcred-wrap could run it.
+std::optional<Migration> start(Value& exec, Keys keys, bool has_profile_arguments,
+                               const RewriteOptions& options, std::size_t& unknown) {
   ExecReading reading = read_exec(exec, keys);
-  reading.invocation.has_profile_arguments = has_profile_arguments;
-  const Peer* peer = find_peer(reading.invocation);
-  if (peer == nullptr) return std::nullopt;
-  Migration migration(*peer, std::move(reading.invocation));
+  Invocation& invocation = reading.invocation;
+  invocation.has_profile_arguments = has_profile_arguments;
+  const Peer* peer = find_peer(invocation);
+  const bool is_foreign = !invocation.command.empty() && !is_plugin_of_ours(invocation.command);
+  const bool can_be_wrapped = peer == nullptr ? is_foreign : peer->is_wrappable;
+  const bool wraps = can_be_wrapped && options.wrapped_path != nullptr;
+  if (can_be_wrapped && !wraps) ++unknown;
+  if (peer == nullptr && !wraps) return std::nullopt;
+  std::optional<Migration> migration;
+  if (wraps) {
+    migration = wrap(exec, keys, std::move(invocation), options);
+  } else {
+    migration.emplace(*peer, std::move(invocation));
+  }
   for (const std::string& place : reading.malformed) {
-    migration.refuse(place, "it is malformed; execcred lint says more");
+    migration->refuse(place, "it is malformed; execcred lint says more");
   }
   return migration;
 }
@@ -115,10 +145,9 @@ Result<std::string> user_of(Document& document, const std::string& context) {
       "--context names one of the file's contexts");
 }
 
-Status rewrite_users(Document& document, const std::string& plugin_dir, const std::string& context,
-                     std::vector<Finding>& findings) {
+Status rewrite_users(Document& document, const RewriteOptions& options, Rewritten& rewritten) {
   std::optional<std::string> wanted;
-  if (!context.empty()) wanted = TRY(user_of(document, context));
+  if (!options.context.empty()) wanted = TRY(user_of(document, options.context));
   const Clusters clusters(document.value);  // of which nothing is changed below
   json::Array* const users = TRY(list_of(document, "users"));
   if (users == nullptr) return {};
@@ -130,20 +159,26 @@ Status rewrite_users(Document& document, const std::string& plugin_dir, const st
     Value* exec = find_member(*user, "exec", document.keys);
     const std::string path = "users[" + std::to_string(i) + "].user.";
     std::optional<Migration> migration;
-    if (exec != nullptr) migration = start(*exec, document.keys, false);
+    if (exec != nullptr) {
+      migration = start(*exec, document.keys, false, options, rewritten.unknown);
+    }
     if (migration) {
       if (migration->is_complete() && migration->peer().is_good_at_many_servers) {
         add_servers(*migration, clusters.rules_of(name));
       }
-      if (migration->is_complete()) write_exec(*exec, document.keys, *migration, plugin_dir);
-      findings.push_back({.path = path + "exec", .name = name, .migration = *std::move(migration)});
+      if (migration->is_complete()) {
+        write_exec(*exec, document.keys, *migration, options.plugin_dir);
+      }
+      rewritten.findings.push_back(
+          {.path = path + "exec", .name = name, .migration = *std::move(migration)});
     }
     Value* provider = find_member(*user, "auth-provider", document.keys);
     if (provider == nullptr || provider->object() == nullptr) continue;
-    findings.push_back({.path = path + "auth-provider",
-                        .name = name,
-                        .migration = auth_provider(text_member(*provider, "name", document.keys),
-                                                   exec != nullptr)});
+    rewritten.findings.push_back(
+        {.path = path + "auth-provider",
+         .name = name,
+         .migration =
+             auth_provider(text_member(*provider, "name", document.keys), exec != nullptr)});
   }
   return {};
 }
@@ -156,8 +191,7 @@ void check_variables_policy(Value& entry, Keys keys, Migration& migration) {
                    "extension client.authentication.k8s.io/exec, and write Ignore");
 }
 
-Status rewrite_providers(Document& document, const std::string& plugin_dir,
-                         std::vector<Finding>& findings) {
+Status rewrite_providers(Document& document, const RewriteOptions& options, Rewritten& rewritten) {
   const Keys keys = document.keys;
   json::Array* const providers = TRY(list_of(document, "providers"));
   for (std::size_t i = 0; i < providers->size(); ++i) {
@@ -165,15 +199,15 @@ Status rewrite_providers(Document& document, const std::string& plugin_dir,
     Value* exec = find_member(entry, "execConfig", keys);
     if (exec == nullptr) continue;
     const bool appends = text_member(entry, "profileSourcedCLIArgsPolicy", keys) == "Append";
-    std::optional<Migration> migration = start(*exec, keys, appends);
+    std::optional<Migration> migration = start(*exec, keys, appends, options, rewritten.unknown);
     if (!migration) continue;
     check_variables_policy(entry, keys, *migration);
     if (migration->peer().is_good_at_many_servers) report_servers(*migration, "");
     if (appends) migration->add_boundary();
-    if (migration->is_complete()) write_exec(*exec, keys, *migration, plugin_dir);
-    findings.push_back({.path = "providers[" + std::to_string(i) + "].execConfig",
-                        .name = text_member(entry, "name", keys),
-                        .migration = *std::move(migration)});
+    if (migration->is_complete()) write_exec(*exec, keys, *migration, options.plugin_dir);
+    rewritten.findings.push_back({.path = "providers[" + std::to_string(i) + "].execConfig",
+                                  .name = text_member(entry, "name", keys),
+                                  .migration = *std::move(migration)});
   }
   return {};
 }
@@ -187,18 +221,17 @@ bool has_comments(std::string_view text) {
 
 }  // namespace
 
-Result<Rewritten> rewrite(const std::string& text, const std::string& plugin_dir,
-                          const std::string& context) {
+Result<Rewritten> rewrite(const std::string& text, const RewriteOptions& options) {
   const std::optional<SecretString> converted = from_utf16(text);
   const std::string utf8 = converted ? std::string(converted->reveal()) : text;
   Document document = TRY(read_document(utf8));
   Rewritten rewritten;
-  if (document.is_mapping && !context.empty()) {
+  if (document.is_mapping && !options.context.empty()) {
     return Error::configuration("--context is given, and the file is a mapping",
                                 "it chooses in a kubeconfig");
   }
-  TRY(document.is_mapping ? rewrite_providers(document, plugin_dir, rewritten.findings)
-                          : rewrite_users(document, plugin_dir, context, rewritten.findings));
+  TRY(document.is_mapping ? rewrite_providers(document, options, rewritten)
+                          : rewrite_users(document, options, rewritten));
   if (!document.is_mapping) rewritten.problems = kubeconfig_load_problems(document.value);
   bool is_changed = false;
   for (const Finding& finding : rewritten.findings) {

@@ -2,12 +2,16 @@
 #include "migration.hpp"
 
 #include "declared_options.hpp"
+#include "lint/options.hpp"
+#include "lint/secrets.hpp"
+#include "peers.hpp"
 
 #include <execcred/base/environment.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/settings.hpp>
+#include <execcred/json/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -59,6 +63,13 @@ std::string shown(std::string_view option, std::string_view value) {
   return is_word ? printable(value) : in_quotes(value);
 }
 
+// A brace in --command is written twice.
+std::string without_templates(std::string_view argument) {
+  std::string text;
+  for (const char c : argument) text.append(c == '{' || c == '}' ? 2 : 1, c);
+  return text;
+}
+
 bool is_off(std::string_view toggle) {
   const std::string text = ascii_lower(toggle);
   return text == "false" || text == "f" || text == "0";
@@ -74,6 +85,11 @@ Migration::Migration(const Peer& peer, Invocation invocation)
     refuse(peer.name, peer.never);
     return;
   }
+  if (&peer == &wrapped_program()) {
+    keep_command();
+    if (is_complete_) check_result();
+    return;
+  }
   for (const std::string_view argument : peer.first) args_.emplace_back(argument);
   Arguments arguments = read_arguments(invocation_.args, peer);
   given_ = std::move(arguments.given);
@@ -84,6 +100,50 @@ Migration::Migration(const Peer& peer, Invocation invocation)
   apply_variables();
   if (peer.finish != nullptr) peer.finish(*this);
   if (is_complete_) check_result();
+}
+
+// execcred-wrap gives the program all variables but EXECCRED_*, which would be its own options.
+void Migration::keep_command() {
+  const std::vector<std::string>& args = invocation_.args;
+  if (invocation_.has_profile_arguments) {
+    refuse("profileSourcedCLIArgsPolicy 'Append'",
+           "execcred-wrap takes no arguments from ClusterProfiles; a mapping without it can fill "
+           "{config.FIELD} in --command");
+  }
+  if (!invocation_.command.starts_with('/')) {
+    refuse("the command " + in_quotes(invocation_.command),
+           "execcred-wrap needs its absolute path; write it into the entry");
+  }
+  for (const lint::Argument& argument : lint::split_arguments(args, nullptr)) {
+    if (!lint::may_be_secret(argument.name, argument.value)) continue;
+    // Any other argument may be the secret itself.
+    const bool is_flag = !argument.name.empty() && lint::secret_in(argument.name).empty();
+    refuse(is_flag ? "--" + printable(argument.name)
+                   : "argument " + std::to_string(argument.index + 1),
+           "a secret on the command line; let the program read it from a file or a variable");
+  }
+  json::Array command = {json::Value(invocation_.command)};
+  for (const std::string& argument : args) {
+    command.emplace_back(without_templates(argument));
+  }
+  args_.push_back("--command=" + json::to_text(json::Value(std::move(command))));
+  const std::string count = std::to_string(args.size());
+  report(Change::Kind::kept, "--command: " + in_quotes(invocation_.command) + " with its " + count +
+                                 (args.size() == 1 ? " argument" : " arguments"));
+  for (const EnvironmentVariable& entry : invocation_.env) last_variables_[entry.name] = &entry;
+  for (const EnvironmentVariable& entry : invocation_.env) {
+    const std::string subject = variable_subject(entry.name);
+    if (last_variables_[entry.name] != &entry) {
+      drop(subject, "it is set again, and the last counts");
+    } else if (entry.name.starts_with("EXECCRED_")) {
+      refuse(subject, "it would be an option of execcred-wrap, and the program would not get it");
+    } else {
+      keep_variable(entry.name);
+    }
+  }
+  note(
+      "--cache lets many processes run the program once; name the files that choose its identity "
+      "with --identity-file");
 }
 
 // Checks the new arguments by the plugin's own rules, which may refuse what the tables above

@@ -34,7 +34,7 @@ struct Change {
 
 class Migration {
  public:
-  // `peer` must outlive it.
+  // `peer` must outlive it. The command and all arguments of wrapped_program() are kept.
   Migration(const Peer& peer, Invocation invocation);
   Migration(const Migration&) = delete;
   Migration& operator=(const Migration&) = delete;
@@ -75,6 +75,7 @@ class Migration {
   void add_boundary();
 
  private:
+  void keep_command();
   void apply(const Given& given, bool is_last);
   void apply_variables();
   void check_result();

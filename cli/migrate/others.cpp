@@ -11,7 +11,8 @@ Peer unreplaced(std::string_view name, Words programs, Words subcommand, std::st
   return {.name = name,
           .programs = std::move(programs),
           .subcommand = std::move(subcommand),
-          .never = why};
+          .never = why,
+          .is_wrappable = true};
 }
 
 }  // namespace

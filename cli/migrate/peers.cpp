@@ -46,6 +46,14 @@ const std::vector<Peer>& all_peers() {
   return kPeers;
 }
 
+const Peer& wrapped_program() {
+  static const Peer kProgram = {.name = "a program without a rule",
+                                .programs = {},
+                                .plugin = "execcred-wrap",
+                                .is_good_at_many_servers = true};
+  return kProgram;
+}
+
 const Peer* find_peer(const Invocation& invocation) {
   const std::vector<Peer>& peers = all_peers();
   const auto found = std::find_if(peers.begin(), peers.end(), [&invocation](const Peer& peer) {

@@ -28,6 +28,9 @@ const std::vector<Peer>& all_peers();
 // other command, including execcred's.
 const Peer* find_peer(const Invocation& invocation);
 
+// Any program that no rule replaces, and that execcred-wrap runs unchanged.
+const Peer& wrapped_program();
+
 // What replaces the auth-provider of this name, which stays in the user. `has_exec`: the user has
 // an exec section too.
 Migration auth_provider(const std::string& name, bool has_exec);

@@ -52,7 +52,14 @@ std::string report(const Rewritten& rewritten, const std::string& plugin_dir) {
     text = "clients cannot load this kubeconfig: " + printable(rewritten.problems.front().message) +
            "; execcred lint lists all problems\n";
   }
-  if (rewritten.findings.empty()) return text + "no user of a known plugin was found\n";
+  const std::string unknown =
+      rewritten.unknown == 0
+          ? std::string()
+          : users(rewritten.unknown) +
+                " of programs that no plugin replaces: with --wrap, execcred-wrap runs them\n";
+  if (rewritten.findings.empty()) {
+    return text + "no user of a known plugin was found\n" + unknown;
+  }
   std::size_t carried = 0;
   for (const Finding& finding : rewritten.findings) {
     const Peer& peer = finding.migration.peer();
@@ -66,6 +73,7 @@ std::string report(const Rewritten& rewritten, const std::string& plugin_dir) {
   const std::size_t left = rewritten.findings.size() - carried;
   text += users(carried) + " carried over";
   text += left == 0 ? "\n" : ", " + users(left) + " left\n";
+  text += unknown;
   if (rewritten.has_lost_comments) text += "comments of the YAML are not kept\n";
   return text;
 }

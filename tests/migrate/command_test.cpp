@@ -83,6 +83,28 @@ TEST_CASE("migrate prints the document on standard output and the changes on sta
   CHECK(read_text(file) == before);
 }
 
+TEST_CASE("migrate --wrap finds a bare name in PATH, and lint accepts the new entry") {
+  const Sandbox sandbox;
+  const std::string file = sandbox.write(
+      "config",
+      kubeconfig("- {name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: "
+                 "cat, args: ['{x}']}}}\n") +
+          "clusters: [{name: c, cluster: {server: 'https://a.example.com'}}]\n"
+          "contexts: [{name: c, context: {cluster: c, user: u}}]\n",
+      0600);
+  const Outcome without = migrate({file});
+  CHECK(without.exit_code == 0);
+  CHECK(says(without, "with --wrap, execcred-wrap runs them"));
+  const Outcome outcome = migrate({file, "--wrap", "--plugin-dir=" EXECCRED_BIN, "-o", file});
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  const std::string after = read_text(file);
+  CHECK_MESSAGE(after.find(R"(- "--command=[\"/usr/bin/cat\",\"{{x}}\"]")") != std::string::npos,
+                after);
+  Command lint{.arguments = {kCli, "lint", file}, .environment = {"PATH=/usr/bin:/bin"}};
+  const Outcome linted = run(lint);
+  CHECK_MESSAGE(linted.exit_code == 0, describe(linted));
+}
+
 TEST_CASE("migrate -o can replace the input file, writes it once, and prints the changes") {
   const Sandbox sandbox;
   const std::string file = sandbox.write("config", kubeconfig(kEks), 0600);

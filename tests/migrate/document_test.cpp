@@ -26,7 +26,7 @@ std::string user(const std::string& name, const std::string& exec) {
 }
 
 Rewritten rewritten(const std::string& text) {
-  Result<Rewritten> result = rewrite(text, "/opt/plugins");
+  Result<Rewritten> result = rewrite(text, {.plugin_dir = "/opt/plugins"});
   if (!result) FAIL(result.error().message);
   return std::move(result).value();
 }
@@ -267,7 +267,7 @@ TEST_CASE("rewrite: a user with an auth-provider stays, and the report names wha
     CHECK_MESSAGE(contains(told, c.name), told);
     CHECK_MESSAGE(contains(told, c.told), told);
     CHECK_MESSAGE(!contains(told, "S3CRET"), told);
-    const Result<Rewritten> of_context = rewrite(text, "/p", "x");
+    const Result<Rewritten> of_context = rewrite(text, {.plugin_dir = "/p", .context = "x"});
     REQUIRE(of_context);
     CHECK(of_context->findings.size() == 1);
   }
@@ -286,24 +286,30 @@ TEST_CASE("rewrite: JSON stays JSON, and flow-style YAML becomes block-style YAM
 
 TEST_CASE("rewrite: anything other than one kubeconfig or JSON mapping is an error") {
   constexpr auto kConfiguration = Error::Kind::configuration;
-  check_fails(rewrite("", "/p"), kConfiguration, "0 documents");
-  check_fails(rewrite("kind: Config\n---\nkind: Config\n", "/p"), kConfiguration, "2 documents");
-  check_fails(rewrite("kind: ConfigMap\n", "/p"), kConfiguration, "neither");
-  check_fails(rewrite("[]", "/p"), kConfiguration, "neither");
-  check_fails(rewrite("clusters: []\n", "/p"), kConfiguration, "neither");
-  CHECK(rewrite("clusters: []\nusers: []\n", "/p"));  // kubectl accepts it without kind
-  check_fails(rewrite("kind: Config\nusers: {}\n", "/p"), kConfiguration, "'users' must be");
-  check_fails(rewrite(R"({"providers":{}})", "/p"), kConfiguration, "'providers' must be");
-  check_fails(rewrite("providers: []\n", "/p"), kConfiguration, "mapping file is YAML");
-  check_fails(rewrite(R"({"providers":[],"Providers":[]})", "/p"), kConfiguration,
+  check_fails(rewrite("", {.plugin_dir = "/p"}), kConfiguration, "0 documents");
+  check_fails(rewrite("kind: Config\n---\nkind: Config\n", {.plugin_dir = "/p"}), kConfiguration,
+              "2 documents");
+  check_fails(rewrite("kind: ConfigMap\n", {.plugin_dir = "/p"}), kConfiguration, "neither");
+  check_fails(rewrite("[]", {.plugin_dir = "/p"}), kConfiguration, "neither");
+  check_fails(rewrite("clusters: []\n", {.plugin_dir = "/p"}), kConfiguration, "neither");
+  CHECK(rewrite("clusters: []\nusers: []\n",
+                {.plugin_dir = "/p"}));  // kubectl accepts it without kind
+  check_fails(rewrite("kind: Config\nusers: {}\n", {.plugin_dir = "/p"}), kConfiguration,
+              "'users' must be");
+  check_fails(rewrite(R"({"providers":{}})", {.plugin_dir = "/p"}), kConfiguration,
+              "'providers' must be");
+  check_fails(rewrite("providers: []\n", {.plugin_dir = "/p"}), kConfiguration,
+              "mapping file is YAML");
+  check_fails(rewrite(R"({"providers":[],"Providers":[]})", {.plugin_dir = "/p"}), kConfiguration,
               "has the key 'providers' more than once in the object that ends");
-  check_fails(rewrite(R"({"kind":"Config","kind":"Config"})", "/p"), kConfiguration,
+  check_fails(rewrite(R"({"kind":"Config","kind":"Config"})", {.plugin_dir = "/p"}), kConfiguration,
               "the document has the key 'kind' more than once in the object that ends");
-  check_fails(rewrite("{\"kind\":", "/p"), kConfiguration, "the document is no valid JSON");
+  check_fails(rewrite("{\"kind\":", {.plugin_dir = "/p"}), kConfiguration,
+              "the document is no valid JSON");
   check_fails(rewrite(std::string("\x7f"
                                   "ELF\0\1",
                                   6),
-                      "/p"),
+                      {.plugin_dir = "/p"}),
               kConfiguration, "control characters");
   CHECK(rewritten("kind: Config\n").findings.empty());
   CHECK(

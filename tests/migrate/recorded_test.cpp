@@ -21,7 +21,7 @@ void check_file(const std::string& name, const std::vector<User>& users) {
   CAPTURE(name);
   std::ifstream file(EXECCRED_SOURCE "/tests/peers/" + name);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const Result<Rewritten> result = rewrite(text, "/plugins");
+  const Result<Rewritten> result = rewrite(text, {.plugin_dir = "/plugins"});
   REQUIRE(result);
   REQUIRE(result->findings.size() == users.size());
   for (std::size_t i = 0; i < users.size(); ++i) {
