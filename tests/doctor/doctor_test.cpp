@@ -255,6 +255,39 @@ TEST_CASE("doctor: what a plugin of execcred warns of is a warning of its run") 
   }
 }
 
+TEST_CASE("doctor: the words of a program that execcred-wrap runs are in the failure of its run") {
+  struct Run {
+    std::string body;
+    std::string cause;
+    std::string said;  // by the program
+  };
+  for (const Run& wrapped : std::vector<Run>{
+           {"echo first >&2; echo 'AccessDenied: not yours' >&2; exit 4", "program-failed",
+            "AccessDenied: not yours"},
+           {"echo 'waits for its login' >&2; exec /bin/sleep 300", "program-timeout",
+            "waits for its login"},
+           {"echo 'out of luck' >&2; kill -ABRT $$", "program-crashed", "out of luck"},
+           {"echo 'no session' >&2; echo none", "program-output-invalid", "no session"},
+           {"", "program-missing", ""},
+       }) {
+    CAPTURE(wrapped.cause);
+    Scene scene;
+    const std::string program = wrapped.body.empty() ? scene.sandbox.at("absent")
+                                                     : scene.sandbox.script("login", wrapped.body);
+    scene.command = EXECCRED_BIN "/execcred-wrap";
+    scene.args = {"--command=[\"" + program + "\"]", "--timeout=2s",
+                  "--allow-server=" + scene.server};
+    const Outcome outcome = scene.run({"-o", "json"});
+    CAPTURE(outcome.output);
+    const Found found = read_found(outcome.output);
+    CHECK(found.cause == wrapped.cause);
+    CHECK(found.steps.at("run") == "fail");
+    CHECK(has(found.messages.at("run"), wrapped.said));
+    CHECK(has(found.messages.at("run"), program));
+    CHECK_FALSE(has(found.messages.at("run"), "first"));
+  }
+}
+
 TEST_CASE("doctor: many clusters are a table, failures first, with a summary") {
   Scene scene;
   nlohmann::json list = nlohmann::json::parse(many(scene, 3));
