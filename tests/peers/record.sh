@@ -177,8 +177,7 @@ print(*("--" + name for name in [*options, *(a["name"] for a in GetTokenCommand.
 check_flags() {
   build_peer kubelogin github.com/Azure/kubelogin github.com/Azure/kubelogin
   names_every_flag kubelogin kubelogin get-token < <(clean "$PEER" get-token --help 2>&1 | flags_of_help)
-  build_peer aws-iam-authenticator sigs.k8s.io/aws-iam-authenticator \
-    sigs.k8s.io/aws-iam-authenticator/cmd/aws-iam-authenticator
+  build_aws_iam_authenticator
   names_every_flag aws-iam-authenticator aws-iam-authenticator token \
     < <(clean "$PEER" token --help 2>&1 | flags_of_help)
   python_packages "$HERE/requirements/aws-cli.txt"

@@ -40,8 +40,13 @@ aws_start() {
 # in_aws COMMAND...: runs it with the check's ENVIRONMENT, and without this machine's environment.
 # If a name is set twice, env uses the last value.
 in_aws() {
-  env -i HOME="$PWD" HTTPS_PROXY="http://$AWS_ADDRESS" AWS_CA_BUNDLE="$AWS/ca.pem" \
-    AWS_EC2_METADATA_DISABLED=true AWS_DEFAULT_REGION=us-west-2 "${ENVIRONMENT[@]}" "$@"
+  set_in_aws
+  "${IN_AWS[@]}" "$@"
+}
+# Sets IN_AWS to the beginning of that command, for functions that run only programs.
+set_in_aws() {
+  IN_AWS=(env -i HOME="$PWD" HTTPS_PROXY="http://$AWS_ADDRESS" AWS_CA_BUNDLE="$AWS/ca.pem"
+    AWS_EC2_METADATA_DISABLED=true AWS_DEFAULT_REGION=us-west-2 "${ENVIRONMENT[@]}")
 }
 
 ours() { in_aws "$EXECCRED_BIN/execcred-aws" --cluster-id="$CLUSTER" --cache-dir="$PWD/cache" "$@"; }

@@ -53,13 +53,13 @@ build_go_locked() {
   remove_unused "$PART" "${module##*/}"
 }
 
-# build_peer NAME MODULE PACKAGE: sets PEER to the program and PEER_VERSION to the module's version.
+# build_peer NAME MODULE PACKAGE: sets PEER to the only program and PEER_VERSION to the module's version.
 build_peer() {
   local module=../conformance/peers/$1
   PEER_VERSION=$(module_version "$EXECCRED_ROOT/tests/conformance/peers/$1/go.mod" "$2")
   build_go "$module" "$PEER_VERSION" "" "$3" >&2
   # shellcheck disable=SC2034
-  PEER=$PART/$1
+  PEER=$(echo "$PART"/*)
 }
 
 # module_version FILE MODULE: prints the version that this go.mod requires.
@@ -93,6 +93,7 @@ build_parts() {
   build_dex
   build_spire
   build_aws_judges
+  build_wrapped_programs
 
   install_python_client
   install_azure_client
@@ -164,6 +165,27 @@ build_aws_judges() {
   export E2E_EKS=$PART/eks
   python_packages "$E2E_DIR/oracles/aws/requirements.txt" botocore
   export E2E_BOTOCORE=$VENV/bin/python3
+}
+
+# Exports the paths of the programs that execcred-wrap runs: plugins of other projects, and a command-line
+# tool.
+build_wrapped_programs() {
+  build_aws_iam_authenticator
+  export E2E_AWS_IAM_AUTHENTICATOR=$PEER
+  build_kubelogin_int128
+  export E2E_KUBELOGIN_INT128=$PEER
+  python_packages "$EXECCRED_ROOT/tests/peers/requirements/aws-cli.txt"
+  export E2E_AWS_CLI=$VENV/bin/aws
+}
+
+build_aws_iam_authenticator() {
+  build_peer aws-iam-authenticator sigs.k8s.io/aws-iam-authenticator \
+    sigs.k8s.io/aws-iam-authenticator/cmd/aws-iam-authenticator
+}
+
+# Go's checksum database does not have this module. Its go.sum pins what the module proxy has.
+build_kubelogin_int128() {
+  build_peer kubelogin-int128 github.com/int128/kubelogin github.com/int128/kubelogin
 }
 
 # Exports the path of secretreader, the plugin that execcred-static-secret is compared with. It is not in

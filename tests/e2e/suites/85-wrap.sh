@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# execcred-wrap around real programs: aws and aws-iam-authenticator, whose tokens the verifier of
+# aws-iam-authenticator accepts, and kubelogin of int128, whose token a cluster accepts.
+
+# shellcheck source=tests/e2e/lib/suite.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
+# shellcheck source=tests/e2e/lib/aws.sh
+. "$E2E_DIR/lib/aws.sh"
+# shellcheck source=tests/e2e/lib/federation.sh
+. "$E2E_DIR/lib/federation.sh"
+
+WRAP=$EXECCRED_BIN/execcred-wrap
+AWS_COMMAND=("$E2E_AWS_CLI" eks get-token --cluster-name '{clusterName}' --output json)
+IAM_COMMAND=("$E2E_AWS_IAM_AUTHENTICATOR" token -i '{clusterName}')
+
+# command_of PROGRAM ARGUMENT...: prints the value of --command.
+command_of() { jq -cn '$ARGS.positional' --args -- "$@"; }
+
+# exec_info VERSION [SERVER]: prints the client's document, for the cluster demo.
+exec_info() {
+  jq -cn --arg version "$1" --arg server "${2:-https://a.eks.amazonaws.com}" '{
+    kind: "ExecCredential", apiVersion: "client.authentication.k8s.io/\($version)",
+    spec: {interactive: false, cluster: {server: $server, config: {clusterName: "demo"}}}}'
+}
+
+# wrapped OPTION...: runs execcred-wrap as a client does, with a cache of this check's own.
+wrapped() {
+  set_in_aws
+  run "${IN_AWS[@]}" KUBERNETES_EXEC_INFO="${INFO:-$(exec_info v1)}" "$WRAP" \
+    --allow-server='https://*.eks.amazonaws.com' --timeout=60s "$@"
+}
+
+# is_taken ARN: the verifier accepts the token on stdout as this identity, and for no other cluster.
+is_taken() {
+  expect_success
+  expect_silent_stderr
+  jq -er .status.token stdout >token
+  verify demo <token >identity
+  expect_equal "the identity" "$1" "$(jq -r .ARN identity)"
+  if verify other <token >identity 2>refusal; then unexpected "the verifier to refuse"; fi
+}
+
+signed_tokens_are_taken() { # PROGRAM ARGUMENT...
+  local version
+  for version in v1 v1beta1; do
+    INFO=$(exec_info "$version")
+    ENVIRONMENT=("${AWS_KEYS[@]}")
+    wrapped --command="$(command_of "$@")"
+    is_taken arn:aws:iam::123456789012:user/tester
+    expect_json .apiVersion "client.authentication.k8s.io/$version"
+    ENVIRONMENT=("${AWS_SESSION[@]}")
+    wrapped --command="$(command_of "$@")"
+    is_taken arn:aws:iam::123456789012:user/tester
+  done
+}
+
+the_profile_is_the_identity() { # PROGRAM ARGUMENT...
+  files "" "[default]
+aws_access_key_id = AKIDEXAMPLE
+aws_secret_access_key = wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY
+"
+  ENVIRONMENT=()
+  wrapped --command="$(command_of "$@")" --cache --cache-dir="$PWD/cache" \
+    --identity-file="$PWD/.aws/credentials"
+  is_taken arn:aws:iam::123456789012:user/tester
+  cp token first
+  wrapped --command="$(command_of "$@")" --cache --cache-dir="$PWD/cache" \
+    --identity-file="$PWD/.aws/credentials"
+  cmp first <(jq -er .status.token stdout)
+  files "" "[default]
+$OTHER_KEYS"
+  wrapped --command="$(command_of "$@")" --cache --cache-dir="$PWD/cache" \
+    --identity-file="$PWD/.aws/credentials"
+  expect_success
+  expect_equal "the signer" AKIAI44QH8DHBEXAMPLE \
+    "$(url_of "$(jq -er .status.token stdout)" | parameter X-Amz-Credential | sed 's/%2F.*//')"
+}
+
+# The error has the last line that the program wrote, and the program's own exit code is no result.
+its_own_words_are_quoted() { # TEXT PROGRAM ARGUMENT...
+  ENVIRONMENT=(AWS_PROFILE=nobody)
+  wrapped --command="$(command_of "${@:2}")"
+  expect_status 1
+  expect_no_stdout
+  expect_error_line execcred-wrap "$2" "ended with exit code"
+  grep -qE "while the program wrote: .*$1" stderr || unexpected "'$1' in the program's line"
+}
+
+# counted PROGRAM: sets COUNTED to a program that notes each run, and then becomes this one.
+counted() {
+  COUNTED=$PWD/counted
+  printf '#!/bin/sh\necho run >>%q\nexec %q "$@"\n' "$PWD/runs" "$1" >"$COUNTED"
+  chmod 755 "$COUNTED"
+  : >runs
+}
+
+another_server_starts_nothing() {
+  ENVIRONMENT=("${AWS_KEYS[@]}")
+  counted "$E2E_AWS_CLI"
+  INFO=$(exec_info v1 https://evil.example.com)
+  wrapped --command="$(command_of "$COUNTED" "${AWS_COMMAND[@]:1}")"
+  expect_status 1
+  expect_no_stdout
+  expect_error_line execcred-wrap evil.example.com
+  expect_equal "the program's runs" 0 "$(wc -l <runs)"
+}
+
+all_wait() { [ "$(wc -l <waiting)" -eq "$1" ]; }
+
+# All processes exist before one of them becomes execcred-wrap.
+a_herd_runs_it_once() {
+  local i pids=() failed=0
+  counted "$E2E_AWS_CLI"
+  ENVIRONMENT=("${AWS_KEYS[@]}" KUBERNETES_EXEC_INFO="$(exec_info v1)")
+  mkfifo gate
+  mkdir herd
+  : >waiting
+  for ((i = 0; i < 1000; ++i)); do
+    (
+      echo >>waiting
+      : <gate
+      exec env -i HOME="$PWD" AWS_DEFAULT_REGION=us-west-2 "${ENVIRONMENT[@]}" "$WRAP" \
+        --command="$(<command.json)" --allow-server='https://*.eks.amazonaws.com' --cache \
+        --cache-dir="$PWD/cache" --timeout=60s
+    ) >"herd/$i.out" 2>"herd/$i.err" &
+    pids+=("$!")
+  done
+  command_of "$COUNTED" "${AWS_COMMAND[@]:1}" >command.json
+  wait_until 120 all_wait 1000
+  exec 9>gate
+  for i in "${!pids[@]}"; do
+    wait "${pids[i]}" || failed=$((failed + 1))
+  done
+  exec 9>&-
+  [ "$failed" -eq 0 ] || sort herd/*.err | uniq -c
+  expect_equal "the number that failed" 0 "$failed"
+  expect_equal "the different answers" 1 "$(sort -u herd/*.out | wc -l)"
+  expect_equal "the program's runs" 1 "$(wc -l <runs)"
+}
+
+# Its token is accepted as that of our own plugin, for the same client. It needs nothing of the cluster, and
+# fails on a document that has spec.cluster.config.
+the_cluster_accepts_kubelogin() {
+  local before command
+  # shellcheck disable=SC2153
+  write_clients --ca-file="$FEDERATION_CA" --cache-dir="$PWD/own-cache" --flow=client-credentials \
+    --issuer-url="$OIDC_PROVIDER_URL" --client-id="$CLIENT" --client-secret-file="$SUITE_DIR/secret"
+  expect_accepted "op:$CLIENT"
+  command=$(command_of "$E2E_KUBELOGIN_INT128" get-token --grant-type=client-credentials \
+    --oidc-issuer-url="$OIDC_PROVIDER_URL" --oidc-client-id="$CLIENT" \
+    --oidc-client-secret="$CLIENT_SECRET" --oidc-use-access-token \
+    --certificate-authority="$FEDERATION_CA" --token-cache-storage=none)
+  before=$(oidc_provider_calls)
+  FEDERATION_PLUGIN=$WRAP write_clients --command="$command" --cache --cache-dir="$PWD/cache" \
+    --allow-server="$SERVER" --expect-audience="$FEDERATED_AUDIENCE" --pass-cluster=false
+  write_profile profile.json spoke accessProviders "$(cluster_json '{"team": "fleet"}')"
+  expect_accepted "op:$CLIENT"
+  expect_equal "the provider's calls" $((before + 1)) "$(oidc_provider_calls)"
+}
+
+kubelogin_fails_with_its_words() {
+  # shellcheck disable=SC2153
+  run "$WRAP" --command="$(command_of "$E2E_KUBELOGIN_INT128" get-token \
+    --grant-type=client-credentials --oidc-issuer-url="$OIDC_PROVIDER_URL" --oidc-client-id="$CLIENT" \
+    --oidc-client-secret=wrong-secret --oidc-use-access-token \
+    --certificate-authority="$FEDERATION_CA" --token-cache-storage=none)"
+  expect_status 1
+  expect_no_stdout
+  expect_error_line execcred-wrap "ended with exit code 1"
+  expect_in stderr "while the program wrote: " invalid_client
+  if grep -qF -e wrong-secret stderr; then unexpected "no secret in the message"; fi
+}
+
+aws_start
+federation_start oidc_provider
+use_namespace wrap
+CLIENT="basic client+1"
+allow_users "op:$CLIENT"
+printf '%s\n' "$CLIENT_SECRET" >"$SUITE_DIR/secret"
+
+check "aws eks get-token: the verifier accepts the token, v1 and v1beta1" \
+  signed_tokens_are_taken "${AWS_COMMAND[@]}"
+check "aws-iam-authenticator: the verifier accepts the token, v1 and v1beta1" \
+  signed_tokens_are_taken "${IAM_COMMAND[@]}"
+check "aws: a changed credentials file is another credential" \
+  the_profile_is_the_identity "${AWS_COMMAND[@]}"
+check "aws-iam-authenticator: a changed credentials file is another credential" \
+  the_profile_is_the_identity "${IAM_COMMAND[@]}"
+check "aws with an unknown profile: the error quotes it" its_own_words_are_quoted \
+  "profile .nobody. could not be found" "${AWS_COMMAND[@]}"
+check "aws-iam-authenticator with an unknown profile: the error quotes it" its_own_words_are_quoted \
+  "shared config profile, nobody" "${IAM_COMMAND[@]}"
+check "another server: aws is not started" another_server_starts_nothing
+check "kubelogin: kubectl, client-go and execcred are accepted, with one call" \
+  the_cluster_accepts_kubelogin
+check "kubelogin with a wrong secret: the error quotes it" kubelogin_fails_with_its_words
+
+alone
+check "1,000 processes at once run aws once" a_herd_runs_it_once
