@@ -176,6 +176,8 @@ build_wrapped_programs() {
   export E2E_KUBELOGIN_INT128=$PEER
   python_packages "$EXECCRED_ROOT/tests/peers/requirements/aws-cli.txt"
   export E2E_AWS_CLI=$VENV/bin/aws
+  python_packages "$EXECCRED_ROOT/tests/peers/requirements/oci-cli.txt"
+  export E2E_OCI_CLI=$VENV/bin/oci
 }
 
 build_aws_iam_authenticator() {

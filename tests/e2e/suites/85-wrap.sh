@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # execcred-wrap around real programs: aws and aws-iam-authenticator, whose tokens the verifier of
-# aws-iam-authenticator accepts, and kubelogin of int128, whose token a cluster accepts.
+# aws-iam-authenticator accepts, kubelogin of int128, whose token a cluster accepts, and oci, whose token is
+# a signed request.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -172,6 +173,43 @@ kubelogin_fails_with_its_words() {
   if grep -qF -e wrong-secret stderr; then unexpected "no secret in the message"; fi
 }
 
+# The request that oci's token encodes, and its signature (HTTP Signatures: date, request target and host).
+# shellcheck disable=SC2016
+OCI_REQUEST='
+import base64, re, sys, urllib.parse
+url = urllib.parse.urlsplit(base64.b64decode(sys.argv[1]).decode())
+values = dict(urllib.parse.parse_qsl(url.query))
+parts = dict(re.findall(r"(\w+)=\"([^\"]*)\"", values["authorization"]))
+assert parts["algorithm"] == "rsa-sha256" and parts["headers"] == "date (request-target) host", parts
+with open("signed", "w") as file:
+    file.write("date: %s\n(request-target): get %s\nhost: %s" % (values["date"], url.path, url.netloc))
+with open("signature", "wb") as file:
+    file.write(base64.b64decode(parts["signature"]))
+print(url.netloc, url.path, parts["keyId"])'
+
+# The cluster is a field of the ClusterProfile.
+oci_signs_for_the_cluster() {
+  local cluster=ocid1.cluster.oc1.iad.spoke user=ocid1.user.oc1..u tenancy=ocid1.tenancy.oc1..t
+  local fingerprint=20:3b:97:13:55:1c:5b:0d:d3:37:d8:50:4e:c5:3a:34
+  openssl genrsa -out key.pem 2048
+  openssl rsa -in key.pem -pubout -out public.pem
+  printf '%s\n' '[DEFAULT]' "user=$user" "tenancy=$tenancy" region=us-ashburn-1 \
+    "fingerprint=$fingerprint" "key_file=$PWD/key.pem" >config
+  chmod 600 config key.pem
+  run env -i HOME="$PWD" OCI_CLI_CONFIG_FILE="$PWD/config" \
+    KUBERNETES_EXEC_INFO="$(exec_info v1 | jq -c --arg id "$cluster" '.spec.cluster.config = {clusterOcid: $id}')" \
+    "$WRAP" --timeout=60s --allow-server='https://*.eks.amazonaws.com' \
+    --command="$(command_of "$E2E_OCI_CLI" ce cluster generate-token --cluster-id '{config.clusterOcid}')" \
+    --allow-config='clusterOcid=ocid1.cluster.oc1.*'
+  expect_success
+  expect_silent_stderr
+  /usr/bin/python3 -c "$OCI_REQUEST" "$(jq -er .status.token stdout)" >request
+  expect_equal "the request" \
+    "containerengine.us-ashburn-1.oraclecloud.com /cluster_request/$cluster $tenancy/$user/$fingerprint" \
+    "$(cat request)"
+  openssl dgst -sha256 -verify public.pem -signature signature signed
+}
+
 aws_start
 federation_start oidc_provider
 use_namespace wrap
@@ -192,6 +230,8 @@ check "aws with an unknown profile: the error quotes it" its_own_words_are_quote
 check "aws-iam-authenticator with an unknown profile: the error quotes it" its_own_words_are_quoted \
   "shared config profile, nobody" "${IAM_COMMAND[@]}"
 check "another server: aws is not started" another_server_starts_nothing
+check "oci: the token is a request for the ClusterProfile's cluster, signed with the user's key" \
+  oci_signs_for_the_cluster
 check "kubelogin: kubectl, client-go and execcred are accepted, with one call" \
   the_cluster_accepts_kubelogin
 check "kubelogin with a wrong secret: the error quotes it" kubelogin_fails_with_its_words
