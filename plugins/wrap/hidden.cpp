@@ -7,7 +7,6 @@
 namespace execcred::wrap {
 namespace {
 
-constexpr std::string_view kHidden = "(hidden)";
 constexpr std::size_t kShortestRun = 32;
 
 std::string without(std::string_view text, std::string_view secret) {

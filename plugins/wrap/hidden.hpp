@@ -9,6 +9,9 @@
 
 namespace execcred::wrap {
 
+// What without_secrets() writes for a secret.
+inline constexpr std::string_view kHidden = "(hidden)";
+
 // The words of a program's output that may be its token: a single word, or words with a digit.
 SecretTexts secrets_in(std::string_view output);
 

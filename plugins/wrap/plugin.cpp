@@ -20,8 +20,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace execcred::wrap {
 namespace {
@@ -51,10 +53,27 @@ void add_environment(const std::vector<std::string>& entries, Inputs& inputs) {
   }
 }
 
+// Whether the line says something: the border of a table does not. Bytes beyond ASCII are letters,
+// except in UTF-8's box drawing, E2 94 and E2 95.
+bool has_words(std::string_view line) {
+  while (!line.empty()) {
+    const bool is_box = line.starts_with("\xE2\x94") || line.starts_with("\xE2\x95");
+    const std::size_t passed = line.starts_with(kHidden) ? kHidden.size() : is_box ? 3 : 1;
+    const bool is_letter =
+        is_alphanumeric(line.front()) || static_cast<unsigned char>(line.front()) >= 0x80;
+    if (passed == 1 && is_letter) return true;
+    line.remove_prefix(std::min(passed, line.size()));
+  }
+  return false;
+}
+
+// The last line that says something, or else the last one.
 std::string_view last_line(std::string_view text) {
   text = trim(text);
-  const std::size_t end = text.rfind('\n');
-  return trim(text.substr(end == std::string_view::npos ? 0 : end + 1));
+  const std::vector<std::string_view> lines = split(text, '\n');
+  const auto found = std::find_if(lines.rbegin(), lines.rend(), has_words);
+  if (found != lines.rend()) return trim(*found);
+  return lines.empty() ? std::string_view() : trim(lines.back());
 }
 
 // Shows with --debug what the program wrote on standard error, and quotes its last line in `error`.

@@ -236,6 +236,21 @@ TEST_CASE("program: its last line is quoted, clean and cut") {
   CHECK(blackbox::says(rig.run({.arguments = {"--debug"}}), "the program: first"));
 }
 
+TEST_CASE("program: the border of a table is not its last line") {
+  const Wrap rig;
+  for (const auto& [said, quoted] : std::vector<std::pair<std::string, std::string>>{
+           {"| no key |\\n+--------------------------------------------------+", "| no key |"},
+           {"kein Schlüssel\\n╰──────────╯\\n---", "kein Schlüssel"},
+           {"没有凭据\\n====", "没有凭据"},
+           {"first\\n7", "7"},
+           {"---\\n+++", "+++"}}) {
+    CAPTURE(said);
+    rig.set_program("printf '%b\\n' '" + said + "' >&2\nexit 1");
+    const Outcome outcome = rig.run();
+    CHECK_MESSAGE(blackbox::says(outcome, "the program wrote: " + quoted), outcome.error_output);
+  }
+}
+
 TEST_CASE("canary: what looks like a secret is hidden, in errors, with --debug and in the log" *
           doctest::description("promise 16")) {
   const Wrap rig;
