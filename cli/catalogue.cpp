@@ -53,7 +53,8 @@ KnownProvider provider_of(const Value& row) {
 Catalogue read() {
   constexpr std::size_t kMost = 1024UL * 1024;
   const Value document = parse_documents(embedded::catalogue, kMost).value().front();
-  Catalogue all{.customer_domains = texts_of(document, "customerDomains")};
+  Catalogue all{.customer_domains = texts_of(document, "customerDomains"),
+                .example_rights = texts_of(document, "exampleRights")};
   for (const Value& row : rows_of(document, "providers")) all.providers.push_back(provider_of(row));
   for (const Value& row : rows_of(document, "fillIns")) {
     all.fill_ins.emplace_back(text_of(row, "value"), text_of(row, "shownBy"));
@@ -62,7 +63,8 @@ Catalogue read() {
     all.consumers.push_back({.name = text_of(row, "name"),
                              .name_space = text_of(row, "namespace"),
                              .service_accounts = texts_of(row, "serviceAccounts"),
-                             .built_ins = texts_of(row, "builtIns")});
+                             .built_ins = texts_of(row, "builtIns"),
+                             .rights = texts_of(row, "rights")});
   }
   return all;
 }

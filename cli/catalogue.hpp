@@ -27,6 +27,7 @@ struct KnownConsumer {
   std::string name_space = {};
   std::vector<std::string> service_accounts = {};
   std::vector<std::string> built_ins = {};
+  std::vector<std::string> rights = {};  // in the clusters, as for --can; empty: not documented
 };
 
 struct Catalogue {
@@ -34,6 +35,7 @@ struct Catalogue {
   std::vector<std::pair<std::string, std::string>> fill_ins = {};  // value, what shows it
   std::vector<std::string> customer_domains = {};
   std::vector<KnownConsumer> consumers = {};
+  std::vector<std::string> example_rights = {};
 
   const KnownProvider* find(std::string_view name) const;
   const KnownProvider* find_plugin(std::string_view plugin) const;

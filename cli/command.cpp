@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
+#include "catalogue.hpp"
+
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/os/deadline.hpp>
@@ -196,6 +198,12 @@ void add_choice_option(CommandOptions& options, std::string_view name, std::stri
                                      .message = in_quotes(text) + " is no " + noun,
                                      .hint = "it may be " + join(words, ", ")});
   });
+}
+
+void add_consumer_option(CommandOptions& options, std::string& consumer) {
+  About about{.value = "CONSUMER", .help = "Who reads the mapping"};
+  for (const KnownConsumer& one : catalogue().consumers) about.choices.push_back(one.name);
+  add_choice_option(options, "for", consumer, std::move(about));
 }
 
 void add_format_option(CommandOptions& options, std::string& format,

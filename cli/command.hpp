@@ -111,6 +111,8 @@ void add_format_option(CommandOptions& options, std::string& format,
 // value in the error message: "'x' is no output format".
 void add_choice_option(CommandOptions& options, std::string_view name, std::string& target,
                        About about, const std::string& noun = "choice");
+// Adds --for. The value is the name of a consumer in the catalogue.
+void add_consumer_option(CommandOptions& options, std::string& consumer);
 // Adds --color for a command whose text is for people. The value is for Paint::of().
 void add_color_option(CommandOptions& options, std::string& color);
 // Adds -o for a command that writes one file.

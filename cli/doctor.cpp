@@ -4,6 +4,7 @@
 #include "bundle.hpp"
 #include "doctor/log_report.hpp"
 #include "doctor/output.hpp"
+#include "next_command.hpp"
 
 #include <execcred/base/environment.hpp>
 #include <execcred/base/text.hpp>
@@ -183,9 +184,17 @@ std::string Doctor::text_of(const std::vector<doctor::Item>& items) const {
   // With --color=auto, a file has no colours.
   const bool is_for_file = !output_file_.empty() && output_file_ != "-";
   const Paint paint = Paint::of(is_for_file && color_ == "auto" ? "never" : color_);
-  if (format_ == "wide") return write_table(items, true, paint);
-  if (items.size() == 1) return write_one(items.front(), is_debug_, paint);
-  return items.empty() ? std::string() : write_table(items, false, paint);
+  const std::string next = next_commands(items);
+  if (format_ == "wide") return write_table(items, true, paint, next);
+  if (items.size() == 1) return write_one(items.front(), is_debug_, paint, next);
+  return items.empty() ? std::string() : write_table(items, false, paint, next);
+}
+
+std::string Doctor::next_commands(const std::vector<doctor::Item>& items) const {
+  if (targets_.mapping_path.empty()) return {};
+  NextCommand grant("grant");
+  grant.add(targets_).add(timeout_, fleet_).add_each("can", permissions_);
+  return lines_for_refused(items, grant, targets_.name);
 }
 
 Status Doctor::give_out(const std::string& text, Outcome& outcome) const {

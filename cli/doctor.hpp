@@ -27,6 +27,7 @@ class Doctor final : public Command {
   Result<doctor::ExaminationOptions> examination_options() const;
   Result<Outcome> read_log() const;
   std::string text_of(const std::vector<doctor::Item>& items) const;
+  std::string next_commands(const std::vector<doctor::Item>& items) const;
   Status check_output_file() const;
   Status give_out(const std::string& text, Outcome& outcome) const;
 

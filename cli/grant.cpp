@@ -96,6 +96,12 @@ Result<grant::Rules> Grant::rules() const {
                       .binds_groups = binds_groups_};
 }
 
+NextCommand Grant::next(std::string_view command) const {
+  NextCommand next(command);
+  next.add(targets_).add(timeout_, fleet_).add_each("can", permissions_);
+  return next;
+}
+
 Outcome Grant::check(std::vector<doctor::Target> targets, const grant::Rules& rules,
                      Outcome outcome) {
   const doctor::ExaminationOptions options{
@@ -107,8 +113,12 @@ Outcome Grant::check(std::vector<doctor::Target> targets, const grant::Rules& ru
   } else if (format_ == "yaml") {
     outcome.text = SecretString(write_yaml(items));
   } else {
-    outcome.text = SecretString(items.size() == 1 ? write_one(items.front(), false)
-                                                  : write_table(items, true));
+    NextCommand grant = next("grant");
+    grant.add("cluster-role", cluster_role_);
+    if (binds_groups_) grant.add_flag("bind-groups");
+    const std::string lines = lines_for_refused(items, grant, targets_.name);
+    outcome.text = SecretString(items.size() == 1 ? write_one(items.front(), false, {}, lines)
+                                                  : write_table(items, true, {}, lines));
   }
   int code = exit_code_of(items);
   const bool asks = !rules.permissions.empty();
@@ -127,10 +137,13 @@ Outcome Grant::print(std::vector<doctor::Target> targets, const grant::Rules& ru
   const auto granted =
       std::count_if(done.items.begin(), done.items.end(),
                     [](const grant::Item& item) { return !item.readings.empty(); });
+  const std::string doctor = granted == 0 ? std::string() : next("doctor").line();
   outcome.text = SecretString(format_ == "json"   ? write_json(done.items)
-                              : format_ == "text" ? write_text(done.items)
+                              : format_ == "text" ? write_text(done.items) + doctor
                                                   : write_yaml(done.items));
-  if (granted > 1 && format_ != "json" && format_ != "text") {
+  const bool is_yaml = format_ != "json" && format_ != "text";
+  if (is_yaml) outcome.notes += doctor;
+  if (granted > 1 && is_yaml) {
     outcome.notes += std::string(kProgram) + ": " + std::to_string(granted) +
                      " documents, each for its own cluster: --name=NAMESPACE/NAME prints one\n";
   }

@@ -7,6 +7,7 @@
 
 #include "fleet.hpp"
 #include "grant/catalogue.hpp"
+#include "next_command.hpp"
 
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ class Grant final : public Command {
  private:
   Result<grant::Rules> rules() const;
   Outcome check(std::vector<doctor::Target> targets, const grant::Rules& rules, Outcome outcome);
+  // Of `command`, with the rights that were asked for.
+  NextCommand next(std::string_view command) const;
   Outcome print(std::vector<doctor::Target> targets, const grant::Rules& rules, Outcome outcome);
 
   TargetOptions targets_;

@@ -2,6 +2,7 @@
 #include "init.hpp"
 
 #include "declared_options.hpp"
+#include "next_command.hpp"
 #include "replacement.hpp"
 #include "suggestion.hpp"
 #include "text_diff.hpp"
@@ -55,9 +56,7 @@ void Init::add_options(CommandOptions& options) {
   source_.add_to(options);
   add_allow_empty_option(options, may_be_empty_);
   options.group("Output");
-  About consumers{.value = "CONSUMER", .help = "Who reads the mapping"};
-  for (const KnownConsumer& one : catalogue().consumers) consumers.choices.push_back(one.name);
-  add_choice_option(options, "for", consumer_, std::move(consumers));
+  add_consumer_option(options, consumer_);
   options.add("output", directory_,
               {.letter = 'o',
                .value = "DIR",
@@ -127,15 +126,10 @@ Status Init::write(const std::vector<init::Piece>& files, Outcome& outcome) cons
 }
 
 std::string Init::next_command() const {
-  std::string command =
-      std::string(kProgram) + " lint " + shell_word((fs::path(directory_) / kMappingFile).native());
-  for (const std::string& path : source_.paths()) command += " " + shell_word(path);
-  const HubOptions& hub = source_.hub();
-  if (hub.is_used()) command += " --from-hub";
-  if (!hub.kubeconfig().empty()) command += " --kubeconfig=" + shell_word(hub.kubeconfig());
-  if (!hub.context().empty()) command += " --context=" + shell_word(hub.context());
-  if (!hub.name_space().empty()) command += " --namespace=" + shell_word(hub.name_space());
-  return command + "\n";
+  NextCommand lint("lint");
+  lint.add("for", consumer_).add_operand((fs::path(directory_) / kMappingFile).native());
+  for (const std::string& path : source_.paths()) lint.add_operand(path);
+  return lint.add(source_.hub()).line();
 }
 
 Result<Outcome> Init::run() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint.hpp"
 
+#include "catalogue.hpp"
 #include "lint/choices.hpp"
 #include "lint/documents.hpp"
 #include "lint/files.hpp"
@@ -8,6 +9,7 @@
 #include "lint/remote_secrets.hpp"
 #include "lint/sarif.hpp"
 #include "list_text.hpp"
+#include "next_command.hpp"
 
 #include <execcred/base/try.hpp>
 #include <execcred/hub/profiles.hpp>
@@ -108,6 +110,7 @@ void Lint::add_options(CommandOptions& options) {
   options.add("no-files", no_files_,
               {.help = "Check only the given files, not the programs that they name"});
   add_allow_empty_option(options, may_be_empty_);
+  add_consumer_option(options, consumer_);
   hub_.add_to(options);
   add_format_option(options, output_, {"text", "json", "yaml", "name", "wide", "sarif"});
   add_choice_option(options, "fail-on", fail_on_,
@@ -139,6 +142,19 @@ std::string Lint::text_of(const std::vector<lint::Finding>& findings,
                            : lint::to_text(findings, looked, paint);
 }
 
+std::string Lint::next_command(const lint::Run& run,
+                               const std::vector<std::string>& profiles) const {
+  const bool has_one_source = hub_.is_used() == profiles.empty();
+  const bool reads_stream = std::count(operands_.begin(), operands_.end(), "-") > 0;
+  if (run.mapping_files.size() != 1 || !has_one_source || reads_stream) return {};
+  const std::vector<std::string>& rights = catalogue().consumer(consumer_)->rights;
+  NextCommand doctor("doctor");
+  doctor.add_mapping(run.mapping_files.front()).add_profiles(profiles).add(hub_);
+  if (!rights.empty()) return doctor.add_each("can", rights).line();
+  return "in the next command, --can is an example of what the controller may do in a cluster\n" +
+         doctor.add_each("can", catalogue().example_rights).line();
+}
+
 Result<Outcome> Lint::run() {
   TRY(hub_.check());
   if (operands_.empty() && !hub_.is_used()) return nothing_to_do();
@@ -149,8 +165,12 @@ Result<Outcome> Lint::run() {
                 .chooses = [this](const ProfileName& name) { return hub_.chooses(name); }};
   lint::Looked looked;
   std::set<std::string_view> operands;
+  std::vector<std::string> profiles;
   for (const std::string& operand : operands_) {
-    if (operands.insert(operand).second) looked.files += lint::check_operand(run, operand);
+    if (!operands.insert(operand).second) continue;
+    const std::size_t before = run.places_of_profiles.size();
+    looked.files += lint::check_operand(run, operand);
+    if (run.places_of_profiles.size() > before) profiles.push_back(operand);
   }
   Outcome outcome;
   if (hub_.is_used()) {
@@ -162,7 +182,7 @@ Result<Outcome> Lint::run() {
   lint::place_late_findings(run);
   lint::sort_by_file(run.findings);
   looked.passed_over = run.passed_over;
-  outcome.text = SecretString(text_of(run.findings, looked));
+  std::string text = text_of(run.findings, looked);
   const bool is_wrong =
       lint::count(run.findings, lint::Severity::error) > 0 ||
       (fail_on_ == "warning" && lint::count(run.findings, lint::Severity::warning) > 0);
@@ -173,6 +193,11 @@ Result<Outcome> Lint::run() {
     if (!is_wrong) outcome.problems.push_back(nothing_found());
     outcome.exit_code = 2;
   }
+  const bool is_for_people = output_ == "text" || output_ == "wide";
+  if (is_for_people && outcome.exit_code == 0) {
+    text += next_command(run, profiles);
+  }
+  outcome.text = SecretString(text);
   return outcome;
 }
 

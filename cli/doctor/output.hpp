@@ -14,10 +14,12 @@
 namespace execcred::doctor {
 
 // One line for each step, then the result with its cause and hint. `shows_exchange` adds the
-// requests and replies.
-std::string write_one(const Item& item, bool shows_exchange, const cli::Paint& paint = {});
+// requests and replies. `next` are whole lines; the command that explains the cause comes last.
+std::string write_one(const Item& item, bool shows_exchange, const cli::Paint& paint = {},
+                      std::string_view next = {});
 // A table with failures first, and write_summary() below it.
-std::string write_table(const std::vector<Item>& items, bool is_wide, const cli::Paint& paint = {});
+std::string write_table(const std::vector<Item>& items, bool is_wide, const cli::Paint& paint = {},
+                        std::string_view next = {});
 // NAMESPACE/NAME of each item, one line each, failures first.
 std::string write_names(const std::vector<Item>& items);
 // JSON as described by config/schemas/doctor.schema.json.
@@ -40,9 +42,9 @@ struct CauseCount {
 std::vector<CauseCount> count_causes(const std::vector<Item>& items);
 // "3 clusters: 1 ok, 0 warn, 2 fail"
 std::string write_totals(const std::vector<Item>& items);
-// write_totals(), one line for each cause such as "     3  connect-refused", and the command that
-// explains the first.
-std::string write_summary(const std::vector<Item>& items);
+// write_totals(), one line for each cause such as "     3  connect-refused", the lines of `next`,
+// and the command that explains the first cause.
+std::string write_summary(const std::vector<Item>& items, std::string_view next = {});
 // The line with the command that explains the cause.
 std::string explanation_of(std::string_view cause);
 

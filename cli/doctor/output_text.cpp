@@ -80,7 +80,8 @@ std::string explanation_of(std::string_view cause) {
   return "more: execcred explain " + std::string(cause) + "\n";
 }
 
-std::string write_one(const Item& item, bool shows_exchange, const cli::Paint& paint) {
+std::string write_one(const Item& item, bool shows_exchange, const cli::Paint& paint,
+                      std::string_view next) {
   std::string text = printable(item.full_name());
   if (!item.provider.empty()) text += ", provider " + printable(item.provider);
   text += "\n";
@@ -99,7 +100,7 @@ std::string write_one(const Item& item, bool shows_exchange, const cli::Paint& p
   if (cause == nullptr) return text;
   text += "cause: " + std::string(cause->cause) + "\n";
   if (!cause->hint.empty()) text += "  hint: " + cause->hint + "\n";
-  return text + explanation_of(cause->cause);
+  return text.append(next) + explanation_of(cause->cause);
 }
 
 std::vector<CauseCount> count_causes(const std::vector<Item>& items) {
@@ -126,7 +127,7 @@ std::string write_totals(const std::vector<Item>& items) {
          std::to_string(verdicts[1]) + " warn, " + std::to_string(verdicts[0]) + " fail";
 }
 
-std::string write_summary(const std::vector<Item>& items) {
+std::string write_summary(const std::vector<Item>& items, std::string_view next) {
   std::string text = write_totals(items) + "\n";
   const std::vector<CauseCount> causes = count_causes(items);
   for (const auto& [cause, count, worst] : causes) {
@@ -134,16 +135,17 @@ std::string write_summary(const std::vector<Item>& items) {
     if (number.size() < 6) number.insert(0, 6 - number.size(), ' ');
     text += number + "  " + std::string(cause) + "\n";
   }
-  return causes.empty() ? text : text + explanation_of(causes.front().cause);
+  return causes.empty() ? text : text.append(next) + explanation_of(causes.front().cause);
 }
 
-std::string write_table(const std::vector<Item>& items, bool is_wide, const cli::Paint& paint) {
+std::string write_table(const std::vector<Item>& items, bool is_wide, const cli::Paint& paint,
+                        std::string_view next) {
   std::vector<cli::Cell> head = {"CLUSTER", "PROVIDER", "RESULT", "CAUSE",
                                  "USER",    "EXPIRES",  "TIME"};
   if (is_wide) head.emplace_back("MESSAGE");
   cli::Table table(std::move(head));
   for (const Item* const item : by_result(items)) table.add(row_of(*item, is_wide));
-  return table.text(paint) + "\n" + write_summary(items);
+  return table.text(paint) + "\n" + write_summary(items, next);
 }
 
 std::string write_names(const std::vector<Item>& items) {

@@ -214,6 +214,9 @@ std::size_t check_documents(const Scope& scope, std::string_view text) {
   const std::vector<Result<Document>> documents = parse_each_document(text, kMaxInventory);
   if (documents.empty()) return refuse("holds no document");
   if (documents.size() == 1 && documents.front()) {
+    const bool is_mapping_file =
+        scope.texts() == 0 && kind_of(documents.front()->value) == Kind::mapping;
+    if (is_mapping_file) scope.run().mapping_files.push_back(scope.file());
     check_document(scope, *documents.front(), text);
     return 1;
   }

@@ -98,6 +98,7 @@ struct Run {
   std::map<std::string, std::size_t> text_sizes = {};
   // From the group and "namespace/name" of a ClusterProfile to its place.
   std::map<std::string, std::string> places_of_profiles = {};
+  std::vector<std::string> mapping_files = {};  // those with a mapping alone
   // From the group and the inventory-member-id, a label or a property, to the first ClusterProfile
   // that has it.
   std::map<std::string, std::string> members = {};

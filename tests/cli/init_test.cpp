@@ -23,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using Texts = std::vector<std::string>;
 
+constexpr std::string_view kNext = "next: ";
+
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
@@ -120,10 +122,9 @@ TEST_CASE("init: each consumer gets its mapping, rights and manifests, and lint 
     CHECK(has(fleet.written("mapping.yaml"), "--allow-server=https://*.example.com:6443"));
     // The last line is the next command, and it works.
     const Texts lines = lines_of(outcome.output);
-    const std::string next = lines.back();
-    CHECK(next.starts_with("execcred lint "));
+    REQUIRE(lines.back().starts_with("next: execcred lint --for=" + consumer + " "));
     const Outcome linted =
-        run({.arguments = {"/bin/sh", "-c", next},
+        run({.arguments = {"/bin/sh", "-c", lines.back().substr(kNext.size())},
              .environment = {std::string("PATH=") + EXECCRED_BIN + ":/usr/bin:/bin"}});
     CHECK_MESSAGE(!has(linted.output, ": error: "), describe(linted));
   }

@@ -8,6 +8,7 @@
 # admin.kubeconfig. cluster_stop ends all clusters that this process started.
 # No controller runs: nothing fills Secrets or finishes deleted namespaces.
 # An existing pki/ is used. CLUSTER_ISSUER=URL sets the issuer of ServiceAccount tokens.
+# CERTIFICATE_DAYS is how long its certificates are valid: doctor warns of a CA that ends within 30 days.
 
 CLUSTER_PIDS=()
 
@@ -19,7 +20,8 @@ certificate() {
     extensions+=(-addext "$extension")
   done
   # The almost empty configuration replaces the machine's openssl.cnf, whose defaults make CA certificates.
-  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -sha256 -days 2 \
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -sha256 \
+    -days "${CERTIFICATE_DAYS:-2}" \
     -config <(printf '[req]\ndistinguished_name = dn\n[dn]\n') \
     -subj "$subject" "${signer[@]}" "${extensions[@]}" -keyout "$base.key" -out "$base.crt"
 }

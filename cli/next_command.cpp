@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "next_command.hpp"
+
+#include <execcred/base/cause.hpp>
+#include <execcred/base/shell_words.hpp>
+#include <execcred/base/text.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace execcred::cli {
+namespace {
+
+constexpr std::string_view kNext = "next: ";
+
+// The causes that end when the cluster is told what grant prints.
+constexpr std::array kRefusals = {cause::kForbidden, cause::kUnauthorizedUnknownIssuer,
+                                  cause::kUnauthorizedAudience, cause::kUnauthorizedUnknownCa,
+                                  cause::kUnauthorizedOther};
+
+bool is_refused(const doctor::Item& item) {
+  return item.verdict() == doctor::Verdict::fail &&
+         std::find(kRefusals.begin(), kRefusals.end(), item.cause()) != kRefusals.end();
+}
+
+}  // namespace
+
+NextCommand::NextCommand(std::string_view command)
+    : text_(std::string(kProgram) + " " + std::string(command)) {}
+
+NextCommand& NextCommand::add_word(std::string_view start, std::string_view value) {
+  text_.append(" ").append(start).append(shell_word(printable(value)));
+  return *this;
+}
+
+NextCommand& NextCommand::add(std::string_view name, std::string_view value) {
+  return value.empty() ? *this : add_word("--" + std::string(name) + "=", value);
+}
+
+NextCommand& NextCommand::add_each(std::string_view name, const std::vector<std::string>& values) {
+  for (const std::string& value : values) add(name, value);
+  return *this;
+}
+
+NextCommand& NextCommand::add_flag(std::string_view name) {
+  text_.append(" --").append(name);
+  return *this;
+}
+
+NextCommand& NextCommand::add_operand(std::string_view path) {
+  const bool is_like_option = path.size() > 1 && path.starts_with('-');
+  return add_word(is_like_option ? "./" : "", path);
+}
+
+NextCommand& NextCommand::add_mapping(std::string_view path) { return add_word("-m=", path); }
+
+NextCommand& NextCommand::add_profiles(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) add_word("-f=", path);
+  return *this;
+}
+
+NextCommand& NextCommand::add(const HubOptions& hub) {
+  if (hub.is_used()) add_flag("from-hub");
+  add("kubeconfig", hub.kubeconfig());
+  add("context", hub.context());
+  add("namespace", hub.name_space());
+  return add("selector", hub.selector().text());
+}
+
+NextCommand& NextCommand::add(const TargetOptions& targets) {
+  add_mapping(targets.mapping_path).add_profiles(targets.source.paths()).add(targets.source.hub());
+  return add("provider", targets.provider);
+}
+
+NextCommand& NextCommand::add(Duration plugin_limit, const FleetOptions& fleet) {
+  if (plugin_limit != kPluginLimit) add("timeout", format_duration(plugin_limit));
+  const bool is_usual = fleet.parallel == FleetOptions().parallel;
+  return is_usual ? *this : add("parallel", std::to_string(fleet.parallel));
+}
+
+std::string NextCommand::line() const { return std::string(kNext) + text_ + "\n"; }
+
+std::string lines_for_refused(const std::vector<doctor::Item>& items, const NextCommand& grant,
+                              const std::string& name) {
+  constexpr std::size_t kMost = 10;
+  const bool is_alone = items.size() == 1 && name.empty();
+  std::string lines;
+  std::size_t refused = 0;
+  for (const doctor::Item& item : items) {
+    if (!is_refused(item) || ++refused > kMost) continue;
+    NextCommand command = grant;
+    if (!is_alone) command.add("name", item.full_name());
+    lines += std::string(kNext) + command.text() +
+             " | kubectl --context=" + shell_word(printable(item.name)) + " apply -f -\n";
+  }
+  if (refused <= kMost) return lines;
+  return lines + "and so for " + std::to_string(refused - kMost) + " more, with their --name\n";
+}
+
+}  // namespace execcred::cli
