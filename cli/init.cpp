@@ -152,9 +152,13 @@ Result<Outcome> Init::run() {
     outcome.exit_code = 1;
   }
   if (fleet.needs().empty() && !may_be_empty_) {
-    outcome.problems.push_back(
-        Error::configuration("no access provider of the ClusterProfiles gets an entry"));
-    outcome.exit_code = fleet.unknown().empty() && fleet.remarks().empty() ? 2 : outcome.exit_code;
+    const std::string nothing = "no access provider of the ClusterProfiles gets an entry";
+    if (fleet.unknown().empty() && fleet.remarks().empty()) {
+      outcome.problems.push_back(Error::configuration(nothing));
+      outcome.exit_code = 2;
+    } else {
+      outcome.notes += std::string(kProgram) + ": " + nothing + ", so nothing is written\n";
+    }
     return outcome;
   }
   const std::vector<init::Piece> files = files_of(fleet, plugin_directory_);

@@ -7,6 +7,7 @@
 
 #include <init/servers.hpp>
 
+#include <execcred/base/shell_words.hpp>
 #include <execcred/yaml/documents.hpp>
 
 #include <doctest/doctest.h>
@@ -98,6 +99,14 @@ TEST_CASE("init: the servers seen become as few patterns as are justified") {
              "https://connectgateway.googleapis.com/v1/b"},
             {"https://connectgateway.googleapis.com/v1/a",
              "https://connectgateway.googleapis.com/v1/b"}},
+           {{"https://gke-a.us-central1.gke.goog", "https://gke-b.us-central1.gke.goog"},
+            {"https://gke-a.us-central1.gke.goog", "https://gke-b.us-central1.gke.goog"}},
+           {{"https://a.example.com", "https://b.example.net"},
+            {"https://a.example.com", "https://b.example.net"}},
+           {{"https://a.example.com:6443", "https://b.example.com:6443"},
+            {"https://*.example.com:6443"}},
+           {{"https://a.example.com/k8s/a", "https://b.example.com"},
+            {"https://a.example.com/k8s/a", "https://b.example.com"}},
            {{"https://10.0.0.1:6443", "https://[fd00::1]:6443"},
             {"https://10.0.0.1:6443", "https://[fd00::1]:6443"}}}) {
     CAPTURE(row.servers.front());
@@ -150,6 +159,17 @@ TEST_CASE("init: a second run changes nothing, and a change is shown until --for
   CHECK(fleet.written("mapping.json") == mapping);
 }
 
+TEST_CASE("init: without --for, the files are those of a generic controller") {
+  const Fleet fleet(two_clusters());
+  CHECK(fleet.init({}).exit_code == 0);
+  const std::string rbac = fleet.written("rbac.yaml");
+  CHECK(has(rbac, "name: fleet-controller\n"));
+  CHECK(fleet.init({"--for=generic"}).exit_code == 0);
+  CHECK(fleet.written("rbac.yaml") == rbac);
+  CHECK(fleet.init({"--for=kueue"}).exit_code == 1);  // the shown difference
+  CHECK(fleet.init({"--for=flux"}).exit_code == 2);
+}
+
 TEST_CASE("init: an unknown provider is left out with the three nearest, until --plugin decides") {
   const Fleet fleet(two_clusters() + "\n---\n" +
                     profile("c", {provider("secretreadre", "https://c.example.com:6443")}));
@@ -161,8 +181,10 @@ TEST_CASE("init: an unknown provider is left out with the three nearest, until -
   const Outcome decided = fleet.init({"--force", "--plugin", "secretreadre=execcred-token-file"});
   CHECK_MESSAGE(decided.exit_code == 0, describe(decided));
   CHECK(has(fleet.written("mapping.json"), "/plugins/execcred-token-file"));
-  for (const std::string wrong : {"x", "=execcred-aws", "x=", "x=/bin/sh", "x=execcred-none"}) {
-    CHECK(fleet.init({"--plugin", wrong}).exit_code == 2);
+  for (const std::string wrong : {"x", "=execcred-aws", "x=", "x=/bin/sh", "x=execcred-none",
+                                  "x=kubelogin", "x=execcred-aws/../sh", "x=EXECCRED-AWS"}) {
+    CAPTURE(wrong);
+    CHECK(fleet.init({"--force", "--plugin", wrong}).exit_code == 2);
   }
 }
 
@@ -183,9 +205,18 @@ TEST_CASE("init: values for a person are marked, and lint says what shows them")
 TEST_CASE("init: what a consumer has built in gets no entry") {
   const std::string builtin =
       profile("a", {provider("argo-cd-builtin-gcp", "https://a.example.com")});
-  const Fleet argocd(builtin);
-  const Outcome outcome = argocd.init({"--for=argocd"});
-  CHECK(has(outcome.error_output, "'argo-cd-builtin-gcp' gets no entry"));
+  for (const std::string consumer : {"argocd", "kueue"}) {
+    CAPTURE(consumer);
+    const Fleet alone(builtin);
+    const Outcome outcome = alone.init({"--for", consumer});
+    CHECK(outcome.exit_code == 0);
+    CHECK(has(outcome.error_output, "'argo-cd-builtin-gcp' gets no entry: Argo CD has it"));
+    CHECK_FALSE(has(outcome.error_output, "error: "));
+    CHECK_FALSE(alone.is_written("mapping.json"));
+    const Fleet beside(builtin + "\n---\n" + two_clusters());
+    CHECK(beside.init({"--for", consumer}).exit_code == 0);
+    CHECK_FALSE(has(beside.written("mapping.json"), "argo-cd"));
+  }
   const Fleet sveltos(two_clusters() + "\n---\n" +
                       profile("c", {with_config("kubeconfig-secretreader", "https://c.example.com",
                                                 R"({"name":"c","key":"value"})")}));
@@ -228,6 +259,15 @@ TEST_CASE("init: hostile names are text in JSON, YAML and the shell") {
   }
   CHECK_FALSE(has(fleet.written("rbac.yaml"), "../x"));
   CHECK(has(outcome.error_output, "names no Secret, so rbac.yaml lacks it"));
+  // So is each word of the next command.
+  const std::string odd_directory = fleet.sandbox.at("it's $(id) \"out\"");
+  const Outcome odd =
+      run({.arguments = {kCli, "init", "-f", fleet.sandbox.at("profiles.yaml"), "-o", odd_directory,
+                         "--plugin", odd_name + "=execcred-aws"}});
+  REQUIRE(odd.exit_code == 0);
+  const Texts words = execcred::split_shell_words(lines_of(odd.output).back()).value();
+  CHECK(words == Texts{"next:", "execcred", "lint", "--for=generic",
+                       odd_directory + "/mapping.json", fleet.sandbox.at("profiles.yaml")});
   // An unknown name in a hint is one word of the shell.
   const Outcome unknown = fleet.init({"--force"});
   CHECK(unknown.exit_code == 1);
