@@ -238,22 +238,61 @@ def check_grant():
     check("error" in document["items"][0], f"grant reports a cluster without a token: {told.stdout}")
 
 
+# What a person may write for each value of the catalogue.
+FILLED_IN = {
+    "FILL-IN-MANAGED-SERVICEACCOUNT": "reader",
+    "FILL-IN-ISSUER-URL": "https://issuer.example.com",
+    "FILL-IN-SUBJECT-TOKEN-FILE": "/var/run/token",
+    "FILL-IN-SERVICE-ACCOUNT": "fleet/reader",
+    "FILL-IN-CREDENTIAL": '["/plugins/execcred-token-file","--token-file=/var/run/token"]',
+}
+
+
+def problem_of_provider(row, fill_ins):
+    """What is wrong with a row of the catalogue by its plugin; empty if nothing is."""
+    if "plugin" not in row:
+        return ""
+    if row["plugin"] not in PLUGINS:
+        return f"{row['plugin']} is no plugin"
+    used = set(re.findall(r"FILL-IN-[A-Z-]+", json.dumps(row)))
+    if not used <= fill_ins:
+        return f"nothing shows {used - fill_ins}"
+    if not used <= FILLED_IN.keys():
+        return f"{used - FILLED_IN.keys()} are missing in this test"
+    args = row.get("args", [])
+    for name in used:
+        args = [text.replace(name, FILLED_IN[name]) for text in args]
+    told = run(row["plugin"], *args, "--show-config")
+    return "" if told.returncode == 0 else f"{row['plugin']} refuses {args}: {told.stderr}"
+
+
 def check_catalogue():
     validator = load("catalogue.schema.json")
     with open(os.path.join(CONFIG, "catalogue.yaml"), encoding="utf-8") as file:
         catalogue = yaml.safe_load(file)
     problems = [error.message for error in validator.iter_errors(catalogue)]
     check(not problems, f"the catalogue is as its schema says: {problems}")
-    check(not validator.is_valid(changed(catalogue, ["providers", 0, "source"], ...)), "a row has a source")
+    for rows in ("providers", "consumers"):
+        for i, row in enumerate(catalogue[rows]):
+            unsourced = changed(catalogue, [rows, i, "source"], ...)
+            check(not validator.is_valid(unsourced), f"the schema refuses {row} without its source")
+    kueue = next(i for i, row in enumerate(catalogue["consumers"]) if "rights" in row)
+    unsourced = changed(catalogue, ["consumers", kueue, "rightsSource"], ...)
+    check(not validator.is_valid(unsourced), "the schema refuses rights without their source")
     fill_ins = {row["value"] for row in catalogue["fillIns"]}
     for row in catalogue["providers"]:
-        if "plugin" not in row:
-            continue
-        told = run(row["plugin"], *row.get("args", []), "--show-config")
-        needs_person = any("FILL-IN-" in text for text in row.get("args", []))
-        check(needs_person or told.returncode == 0, f"{row['plugin']} takes {row.get('args')}: {told.stderr}")
-        used = set(re.findall(r"FILL-IN-[A-Z-]+", json.dumps(row)))
-        check(used <= fill_ins, f"something shows {used - fill_ins}")
+        problem = problem_of_provider(row, fill_ins)
+        check(not problem, f"the row {row['names']}: {problem}")
+    sound = catalogue["providers"][0]
+    for field, value in (
+        ("plugin", "execcred-none"),
+        ("args", sound["args"] + ["--no-such-option=x"]),
+        ("args", ["--convention=none"]),
+        ("args", ["--secret-name=FILL-IN-NOBODY-SHOWS-IT"]),
+    ):
+        check(problem_of_provider({**sound, field: value}, fill_ins), f"{field} {value} is refused")
+    names = [name for row in catalogue["providers"] for name in row["names"]]
+    check(len(names) == len(set(names)), "a name is in one row alone")
 
 
 check_mapping()
