@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalogue.hpp"
 
+#include "suggestion.hpp"
+
 #include <embedded/catalogue.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/yaml/documents.hpp>
@@ -64,6 +66,7 @@ Catalogue read() {
                              .name_space = text_of(row, "namespace"),
                              .service_accounts = texts_of(row, "serviceAccounts"),
                              .built_ins = texts_of(row, "builtIns"),
+                             .reads_own_namespace = row.find("readsOwnNamespace") != nullptr,
                              .rights = texts_of(row, "rights")});
   }
   return all;
@@ -74,6 +77,24 @@ Catalogue read() {
 const Catalogue& catalogue() {
   static const Catalogue kCatalogue = read();
   return kCatalogue;
+}
+
+std::string misspelled_provider(std::string_view name) {
+  constexpr std::size_t kShortest = 4;
+  if (name.size() < kShortest || catalogue().find(name) != nullptr) return {};
+  return misspelled_word(name, catalogue().provider_names());
+}
+
+std::string hint_on_provider(std::string_view name) {
+  const std::string quoted = in_quotes(name);
+  const KnownProvider* const known = catalogue().find(name);
+  if (known != nullptr && known->plugin.empty()) return quoted + " gets no entry: " + known->note;
+  if (known != nullptr) {
+    return quoted + " is for " + known->plugin + ", and execcred init writes its entry";
+  }
+  const std::string near = misspelled_provider(name);
+  return near.empty() ? std::string()
+                      : quoted + " is nearly " + in_quotes(near) + ", a name in use";
 }
 
 bool is_one_of(std::string_view name, const std::vector<std::string>& names) {

@@ -27,6 +27,7 @@ struct KnownConsumer {
   std::string name_space = {};
   std::vector<std::string> service_accounts = {};
   std::vector<std::string> built_ins = {};
+  bool reads_own_namespace = false;      // ClusterProfiles of other namespaces are not read
   std::vector<std::string> rights = {};  // in the clusters, as for --can; empty: not documented
 };
 
@@ -45,6 +46,13 @@ struct Catalogue {
 };
 
 const Catalogue& catalogue();
+
+// The name in use from which this unknown one differs in one letter, or in an exchange of two;
+// empty if there is none.
+std::string misspelled_provider(std::string_view name);
+
+// What the catalogue says of a provider that a mapping lacks, for a hint; empty if it says nothing.
+std::string hint_on_provider(std::string_view name);
 
 // A value of a mapping that a person must replace begins with it.
 inline constexpr std::string_view kFillIn = "FILL-IN-";

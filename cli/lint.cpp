@@ -162,6 +162,7 @@ Result<Outcome> Lint::run() {
   run.limits = {.looks_at_programs = !no_files_,
                 .plugin_directory = plugin_directory_,
                 .may_be_empty = may_be_empty_,
+                .consumer = consumer_,
                 .chooses = [this](const ProfileName& name) { return hub_.chooses(name); }};
   lint::Looked looked;
   std::set<std::string_view> operands;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target.hpp"
 
+#include "catalogue.hpp"
+
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -36,6 +38,15 @@ std::string names_of(const ClusterProfile& profile) {
   return join(names, ", ") + (more == 0 ? "" : " and " + std::to_string(more) + " more");
 }
 
+// What the catalogue says of the first provider that it knows.
+std::string hint_of_catalogue(const ClusterProfile& profile) {
+  for (const AccessProvider& provider : profile.access_providers) {
+    const std::string hint = cli::hint_on_provider(provider.name);
+    if (!hint.empty()) return "; " + hint;
+  }
+  return {};
+}
+
 void report_no_choice(const ClusterProfile& profile, const std::string& wanted, Item& item) {
   if (profile.provider_problem) {
     item.fail(StepId::profile, cause::kProfileInvalid, profile.provider_problem->message,
@@ -54,7 +65,8 @@ void report_no_choice(const ClusterProfile& profile, const std::string& wanted, 
   item.fail(StepId::profile, cause::kProviderUnknown,
             wanted.empty() ? "none of its access providers is in the mapping"
                            : "it does not list the provider " + in_quotes(wanted),
-            "the ClusterProfile lists " + names_of(profile));
+            "the ClusterProfile lists " + names_of(profile) +
+                (wanted.empty() ? hint_of_catalogue(profile) : std::string()));
 }
 
 void resolve(const Mapping& mapping, const ClusterProfile& profile, const MappedProvider& provider,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "catalogue.hpp"
 #include "cluster.hpp"
 #include "documents.hpp"
 #include "inputs.hpp"
@@ -44,6 +45,19 @@ ProfileVersion check_version(const Scope& scope, const ObjectReader& document, P
   return version_of_list;
 }
 
+// Warns of a namespace in which the consumer reads no ClusterProfile.
+void check_reader(const Scope& scope, const std::string& name_space) {
+  const cli::KnownConsumer* const reader = cli::catalogue().consumer(scope.limits().consumer);
+  if (reader == nullptr || !reader->reads_own_namespace) return;
+  if (name_space.empty() || name_space == reader->name_space) return;
+  scope.as(rule::kKueue)
+      .warning("metadata.namespace",
+               "is " + in_quotes(name_space) + ", and " + reader->name +
+                   " reads ClusterProfiles of its own namespace alone",
+               "write it to " + in_quotes(reader->name_space) + ", or to the namespace where " +
+                   reader->name + " runs");
+}
+
 // NAMESPACE/NAME, or the name alone; empty if the name is missing or one of the two is not a
 // string.
 std::string check_names(const Scope& scope, const ObjectReader& document) {
@@ -68,6 +82,7 @@ std::string check_names(const Scope& scope, const ObjectReader& document) {
     scope.error("metadata.namespace", "is " + in_quotes(namespace_text) + ", no DNS-1123 label",
                 kFormat);
   }
+  check_reader(scope, namespace_text);
   if (!name) return {};
   return namespace_text.empty() ? *name : namespace_text + "/" + *name;
 }

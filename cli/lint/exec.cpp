@@ -6,7 +6,6 @@
 #include "options.hpp"
 #include "programs.hpp"
 #include "secrets.hpp"
-#include "suggestion.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/exec/template.hpp>
@@ -282,15 +281,15 @@ void check_provider_name(const Scope& scope, const std::string& name, const std:
   const cli::KnownProvider* const known = cli::catalogue().find(name);
   const bool is_mapped_elsewhere = known != nullptr && !known->plugin.empty();
   for (const cli::KnownConsumer& consumer : cli::catalogue().consumers) {
-    if (is_mapped_elsewhere || !cli::is_one_of(name, consumer.built_ins)) continue;
-    scope.info(path,
-               "is " + in_quotes(name) + ", which " + consumer.name +
-                   " has built in: it never runs this entry",
-               "for " + consumer.name + ", remove it");
+    const bool is_reader = scope.limits().consumer == consumer.name;
+    if (!is_reader && is_mapped_elsewhere) continue;
+    if (!cli::is_one_of(name, consumer.built_ins)) continue;
+    scope.add(is_reader ? Severity::warning : Severity::info, path,
+              "is " + in_quotes(name) + ", which " + consumer.name +
+                  " has built in: it never runs this entry",
+              "for " + consumer.name + ", remove it");
   }
-  constexpr std::size_t kShortest = 4;
-  if (name.size() < kShortest || known != nullptr) return;
-  const std::string near = cli::misspelled_word(name, cli::catalogue().provider_names());
+  const std::string near = cli::misspelled_provider(name);
   if (near.empty()) return;
   scope.warning(path, "is " + in_quotes(name) + ", and a name in use is " + in_quotes(near),
                 "compare it with the names in status.accessProviders of the ClusterProfiles");

@@ -55,6 +55,7 @@ struct Limits {
   // The directory on this machine that stands for /plugins; empty: /plugins itself.
   std::filesystem::path plugin_directory = {};
   bool may_be_empty = false;  // a folder without manifests, a hub without ClusterProfiles
+  std::string consumer = {};  // who reads the mapping, by its name in the catalogue
   // The ClusterProfiles to check; unset: all.
   std::function<bool(const ProfileName&)> chooses = {};
 };

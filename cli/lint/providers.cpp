@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "providers.hpp"
 
+#include "catalogue.hpp"
+#include "suggestion.hpp"
+
 #include <execcred/base/text.hpp>
 
 #include <algorithm>
@@ -54,16 +57,50 @@ bool differs_in_case_alone(const Mapped& mapped, const std::set<std::string>& na
   });
 }
 
+// What explains that the mapping has none of the names; empty if nothing does.
+std::string explanation_of(const Mapped& mapped, const std::set<std::string>& names) {
+  if (differs_in_case_alone(mapped, names)) return "names count with their case; ";
+  const std::vector<std::string> words(mapped.names.begin(), mapped.names.end());
+  for (const std::string& name : names) {
+    const std::string near = cli::misspelled_word(name, words);
+    if (!near.empty()) return in_quotes(name) + " is nearly " + in_quotes(near) + "; ";
+  }
+  for (const std::string& name : names) {
+    const std::string known = cli::hint_on_provider(name);
+    if (!known.empty()) return known + "; ";
+  }
+  return {};
+}
+
+// Without a mapping, the catalogue alone can tell that a name is misspelled.
+void report_misspelled(Run& run, const ProfileProviders& profile) {
+  for (const std::string& name : profile.names) {
+    const std::string near = cli::misspelled_provider(name);
+    if (near.empty()) continue;
+    Scope(run, profile.file, profile.group)
+        .as(rule::kProviderName)
+        .warning(profile.path,
+                 "has " + in_quotes(name) + ", and a name in use is " + in_quotes(near),
+                 "compare it with the names of the mapping");
+  }
+}
+
+// Whether the consumer answers one of the names itself.
+bool is_built_in(const Run& run, const ProfileProviders& profile) {
+  const cli::KnownConsumer* const consumer = cli::catalogue().consumer(run.limits.consumer);
+  return consumer != nullptr &&
+         std::any_of(profile.names.begin(), profile.names.end(), [consumer](const auto& name) {
+           return cli::is_one_of(name, consumer->built_ins);
+         });
+}
+
 void report_unmapped(Run& run, const ProfileProviders& profile, const Mapped& mapped) {
-  const std::string mismatch = differs_in_case_alone(mapped, profile.names)
-                                   ? "names count with their case; "
-                                   : std::string();
   Scope(run, profile.file, profile.group)
       .as(rule::kProviderNotMapped)
       .error(profile.path,
              "lists " + shown(profile.names) + ", and the mapping has none of these: it has " +
                  shown(mapped.names),
-             mismatch + "give an entry of " + mapped.file +
+             explanation_of(mapped, profile.names) + "give an entry of " + mapped.file +
                  " one of the ClusterProfile's names, or let the cluster manager offer one of the "
                  "mapping's");
 }
@@ -89,7 +126,11 @@ void check_providers_are_mapped(Run& run) {
       if (nearest == nullptr) nearest = &found->second;
       is_mapped = is_mapped || has_one_of(found->second.names, profile.names);
     }
-    if (nearest != nullptr && !is_mapped) report_unmapped(run, profile, *nearest);
+    if (nearest == nullptr) {
+      report_misspelled(run, profile);
+    } else if (!is_mapped && !is_built_in(run, profile)) {
+      report_unmapped(run, profile, *nearest);
+    }
   }
 }
 

@@ -1215,3 +1215,23 @@ TEST_CASE("doctor: Ctrl-C prints the results so far as a whole document, and lea
   std::istringstream lines(read_text(pids));
   for (pid_t pid = 0; lines >> pid;) CHECK(kill(pid, 0) != 0);
 }
+
+TEST_CASE("doctor: a provider that the mapping lacks gets the catalogue's hint") {
+  for (const auto& [name, hint] : std::vector<std::pair<std::string, std::string>>{
+           {"google", "'google' is for execcred-google, and execcred init writes its entry"},
+           {"secretreadre", "'secretreadre' is nearly 'secretreader', a name in use"},
+           {"argo-cd-builtin-gcp",
+            "'argo-cd-builtin-gcp' gets no entry: Argo CD has it built in"}}) {
+    CAPTURE(name);
+    Scene scene;
+    scene.profile = scene.profile_text();
+    scene.profile.replace(scene.profile.find("\"p\""), 3, "\"" + name + "\"");
+    const std::string output = scene.run().output;
+    CHECK(output.find("cause: provider-unknown\n  hint: the ClusterProfile lists '" + name + "'; " +
+                      hint) != std::string::npos);
+  }
+  Scene unknown;
+  unknown.profile = unknown.profile_text();
+  unknown.profile.replace(unknown.profile.find("\"p\""), 3, "\"corp\"");
+  CHECK(unknown.run().output.find("hint: the ClusterProfile lists 'corp'\n") != std::string::npos);
+}
