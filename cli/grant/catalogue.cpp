@@ -304,6 +304,14 @@ void add_gke(const Url& server, const Rules& rules, Grant& grant) {
   }
 }
 
+void remark_on_gke_dns(const Url& server, std::string_view credential, std::string_view setting,
+                       Grant& grant) {
+  if (platform_of(server) != Platform::gke_dns) return;
+  grant.remarks.push_back("The DNS endpoint takes " + std::string(credential) +
+                          " only if the cluster's dnsEndpointConfig has " + std::string(setting) +
+                          ".");
+}
+
 // The built-in role of AKS that has the rules; empty if none of Kubernetes' roles is like it.
 std::string aks_role(const Rules& rules) {
   constexpr std::string_view kRole = "Azure Kubernetes Service RBAC ";
@@ -373,6 +381,7 @@ Grant grant_of(const Identity& identity, const Subject& subject, const Url& serv
   remark_on_groups(rules, grant);
   switch (identity.kind) {
     case Kind::service_account:
+      remark_on_gke_dns(server, "a ServiceAccount's token", "enableK8sTokensViaDns", grant);
       break;
     case Kind::issuer:
       add_issuer(subject, server, rules, grant);
@@ -380,6 +389,7 @@ Grant grant_of(const Identity& identity, const Subject& subject, const Url& serv
     case Kind::certificate:
       grant.remarks.push_back("The API server's --client-ca-file must have the CA " +
                               in_quotes(identity.authority) + ".");
+      remark_on_gke_dns(server, "a client certificate", "enableK8sCertsViaDns", grant);
       break;
     case Kind::eks:
       add_eks(subject, server, grant);

@@ -204,6 +204,22 @@ TEST_CASE("catalogue: GKE needs a role of IAM only where the endpoint asks for i
   }
 }
 
+TEST_CASE("catalogue: GKE's DNS endpoint must be set to take what is no account of Google") {
+  Identity account{.kind = Kind::service_account, .user = "system:serviceaccount:a:b"};
+  account.name_space = "a";
+  account.name = "b";
+  const std::string dns = "https://gke-1.us-central1.gke.goog";
+  const auto remarks = [](const Identity& identity, std::string_view server) {
+    std::string all;
+    for (const std::string& one : of(identity, rules({"get/pods"}), server).remarks) all += one;
+    return all;
+  };
+  CHECK(has(remarks(account, dns), "has enableK8sTokensViaDns."));
+  CHECK(has(remarks(person(), dns), "has enableK8sCertsViaDns."));
+  CHECK_FALSE(has(remarks(account, "https://34.1.2.3"), "ViaDns"));
+  CHECK_FALSE(has(remarks(person(), "https://34.1.2.3"), "ViaDns"));
+}
+
 TEST_CASE("catalogue: AKS has a role assignment for each namespace, or for the cluster") {
   const Identity object{.kind = Kind::aks, .user = "o-1"};
   const std::string server = "https://spoke-1.hcp.eastus.azmk8s.io:443";
