@@ -15,7 +15,7 @@ prepare() {
   apply_example
   case $1 in
     service-account-token) fill_in_service_account_token ;;
-    mounted-*) mount_secret ;;
+    mounted | mounted-certificate) mount_secret ;;
     pod-certificate) project_bundle ;;
   esac
 }
@@ -54,7 +54,7 @@ project_bundle() {
 # user EXAMPLE: prints the user of its credential.
 user() {
   case $1 in
-    kubeconfig-secretreader | cluster-api | fleet | crossplane | tls | mounted-certificate | \
+    kubeconfig | cluster-api | fleet | crossplane | certificate | mounted-certificate | \
       pod-certificate)
       echo "$CERTIFICATE_USER"
       ;;
