@@ -8,6 +8,7 @@ schema and by the program; the schema of a plugin's config names the options of 
 import copy
 import json
 import os
+import pathlib
 import re
 import shutil
 import sys
@@ -20,6 +21,9 @@ sys.dont_write_bytecode = True  # a test leaves no files in the sources
 
 from plugin_configs import PLUGINS, Disagreement
 from program import run
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import static_secret_rows
 
 SOURCE, BIN = sys.argv[1:3]
 os.umask(0o022)  # plugins refuse files that others may write
@@ -176,6 +180,31 @@ def check_examples(validator, examples):
         check_example(validator, mapping, os.path.join(folder, "clusterprofile.yaml"))
 
 
+def check_rows(validator):
+    """lint finds nothing in the files of a row of config/static-secret, and each folder is a row."""
+    examples = pathlib.Path(CONFIG, "static-secret")
+    as_shipped = set()
+    for row in static_secret_rows.rows(examples):
+        folder = pathlib.Path(tempfile.mkdtemp(dir=SCRATCH.name))
+        static_secret_rows.write(examples, row, folder)
+        name, shipped = row["provider"], examples / row["folder"]
+        files = [folder / "mapping.json", folder / "clusterprofile.yaml"]
+        check_example(validator, *map(str, files))
+        linted = run("execcred", "lint", "--no-files", *map(str, files))
+        check("0 errors, 0 warnings in 2 files" in linted.stdout, f"{name}: {linted.stdout}")
+        if row["args"]:
+            continue
+        as_shipped.add(row["folder"])
+        for file in [folder / "mapping.json", *folder.glob("*.yaml")]:
+            check(documents(file) == documents(shipped / file.name), f"{name}: {file.name} is shipped")
+    folders = {path.name for path in examples.iterdir() if path.is_dir()}
+    check(as_shipped == folders, f"the table has each folder: {as_shipped ^ folders}")
+
+
+def documents(path):
+    return list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+
+
 def check_example(validator, mapping, profile):
     resolved = run("execcred", "resolve", "-m", mapping, "-f", profile, "-o", "json")
     check(resolved.returncode == 0, f"{profile} is resolved: {resolved.stderr}")
@@ -296,6 +325,7 @@ def check_catalogue():
 
 
 check_mapping()
+check_rows(load("execcred-static-secret.config.schema.json"))
 check_doctor()
 check_grant()
 check_catalogue()

@@ -14,7 +14,7 @@ suite_names() {
 }
 
 prepare_parts() {
-  need_packages apache2-bin ca-certificates curl gcc jq libc6-dev openssl python3-jsonschema \
+  need_packages apache2-bin ca-certificates curl gcc jq libc6-dev openssl python3-jsonschema python3-yaml \
     tinyproxy-bin
   build_parts
 }

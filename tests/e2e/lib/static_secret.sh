@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-static-secret and its hub: an identity for the hub, the examples of
-# config/static-secret with this machine's values, and runs of the plugin as
-# a client runs it.
+# execcred-static-secret and its hub: an identity for the hub, the rows of the table in
+# config/static-secret with this machine's values, and runs of the plugin as a client runs it.
 
 # shellcheck source=tests/e2e/lib/cluster.sh
 . "$E2E_DIR/lib/cluster.sh"
@@ -95,11 +94,19 @@ expect_refused() {
 # indented FILE: prints its lines, indented for a block in a manifest.
 indented() { sed 's/^/    /' "$1"; }
 
-# fill_in EXAMPLE TOKEN: copies its files here, and replaces what differs between machines: the
-# server and its CA, the credentials, the plugin's path, and the hub. Needs client/client.crt.
+# row PROVIDER DIR: writes the files of this row of the table there. Without arguments, prints the names.
+row() { /usr/bin/python3 -B "$EXECCRED_ROOT/tests/support/static_secret_rows.py" "$EXAMPLES" "$@"; }
+
+# fill_in PROVIDER TOKEN: writes this row's files here, with what differs between machines: the server and
+# its CA, the credentials, the plugin's path, and the hub. Needs client/client.crt.
 fill_in() {
+  row "$1" .
+  fill_in_files "$1" "$2"
+}
+
+# fill_in_files NAME TOKEN: the same for the manifests and the mapping.json that are here.
+fill_in_files() {
   local example=$1 token=$2 file
-  cp "$EXAMPLES/$example"/* .
   for file in *.yaml; do
     sed -E -i -e "s|https://(spoke-1\|hub)\.example\.com:6443|$SERVER|" \
       -e "s|https://cluster-proxy-addon-user[^ ]*|$SERVER|" \
@@ -168,10 +175,12 @@ the_role_is_known() {
   timeout 240 kubectl --kubeconfig hub.json auth can-i -q -n "$namespace" "$verb" "$secret"
 }
 
-# remove_example EXAMPLE: so that no other example uses its permissions.
+# remove_example PROVIDER: so that no other example uses its permissions.
 remove_example() {
-  local manifest
-  for manifest in "$EXAMPLES/$1"/{secret,rbac}.yaml; do
+  local manifest folder
+  folder=$(mktemp -d "$SUITE_DIR/row.XXXXXX")
+  row "$1" "$folder"
+  for manifest in "$folder"/{secret,rbac}.yaml; do
     [ ! -e "$manifest" ] || admin delete --ignore-not-found --wait=false -f "$manifest"
   done
 } >/dev/null

@@ -1,23 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Every example of config/static-secret as it is shipped, with its own Secret and its own
-# RBAC rules: execcred, client-go and kubectl are accepted as the user of the Secret.
+# Every row of the table in config/static-secret, with its own Secret and its own RBAC rules:
+# execcred, client-go and kubectl are accepted as the user of the Secret.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
 # shellcheck source=tests/e2e/lib/static_secret.sh
 . "$E2E_DIR/lib/static_secret.sh"
 
-# prepare EXAMPLE: fills in its files and applies them.
+# prepare PROVIDER: fills in its files and applies them.
 prepare() {
   client_certificate client extendedKeyUsage=clientAuth
   fill_in "$1" "$(request_token reader)"
+  # The hub's token controller, which does not run here, needs this ServiceAccount.
+  [ "$1" != service-account-token ] || have_service_account fleet-system fleet-member
   apply_example
   case $1 in
     service-account-token) fill_in_service_account_token ;;
-    mounted | mounted-certificate) mount_secret ;;
-    pod-certificate) project_bundle ;;
+    mounted-secret) mount_secret ;;
+    mounted-certificate) mount_certificate ;;
+    pod-certificate) mount_bundle ;;
   esac
+}
+
+have_service_account() { # NAMESPACE NAME
+  have_namespace "$1"
+  admin -n "$1" create serviceaccount "$2" --dry-run=client -o json | admin apply -f - >/dev/null
 }
 
 # Does the work of the hub's token controller, which does not run here.
@@ -33,37 +41,41 @@ fill_in_service_account_token() {
     >/dev/null
 }
 
-# Writes the example's volume as the kubelet does.
+# Writes the row's volume as the kubelet does.
 mount_secret() {
-  local volume host=${SERVER#https://}
-  volume=$PWD/mounted/${host%:*}
-  project_secret "$volume" "$(objects secret.yaml | jq .stringData)"
-  jq --arg volume "$volume" '.providers[].execConfig.args |= if index("--convention=mounted-certificate")
-      then . + ["--client-certificate=" + $volume + "/cert-chain.pem",
-                "--client-key=" + $volume + "/key.pem"]
-      else . end' mapping.json >mounted.json
+  local host=${SERVER#https://}
+  project_secret "$PWD/mounted/${host%:*}" "$(objects secret.yaml | jq .stringData)"
+}
+
+# The convention's own paths are outside of this directory.
+mount_certificate() {
+  local volume=$PWD/mounted/certificate
+  project_secret "$volume" "$(jq --rawfile certificate client/client.crt --rawfile key client/client.key \
+    '{(.keys[0]): $certificate, (.keys[1]): $key}' row.json)"
+  jq --arg volume "$volume" --slurpfile row row.json '.providers[].execConfig.args +=
+    ["--client-certificate=\($volume)/\($row[0].keys[0])", "--client-key=\($volume)/\($row[0].keys[1])"]' \
+    mapping.json >mounted.json
   mv mounted.json mapping.json
 }
 
-# The same for a Pod certificate, which is not in a Secret.
-project_bundle() {
-  project_secret "$PWD/mounted/certificate" "$(jq -n --rawfile key client/client.key \
-    --rawfile certificate client/client.crt '{"credentialbundle.pem": ($key + $certificate)}')"
+# A Pod certificate is not in a Secret.
+mount_bundle() {
+  project_secret "$PWD/mounted/certificate" "$(jq --rawfile key client/client.key \
+    --rawfile certificate client/client.crt '{(.keys[0]): ($key + $certificate)}' row.json)"
 }
 
-# user EXAMPLE: prints the user of its credential.
+# user PROVIDER: prints the user of its credential.
 user() {
-  case $1 in
-    kubeconfig | cluster-api | fleet | crossplane | certificate | mounted-certificate | \
-      pod-certificate)
-      echo "$CERTIFICATE_USER"
-      ;;
-    service-account-token) echo system:serviceaccount:fleet-system:fleet-member ;;
-    *) user_of reader ;;
-  esac
+  if [ "$1" = service-account-token ]; then
+    echo system:serviceaccount:fleet-system:fleet-member
+  elif grep -qsE '^ +client-certificate-data:|tls.crt:' secret.yaml || [[ "$1" = *-certificate ]]; then
+    echo "$CERTIFICATE_USER"
+  else
+    user_of reader
+  fi
 }
 
-execcred_gets_it() { # EXAMPLE
+execcred_gets_it() { # PROVIDER
   run "$EXECCRED_BIN/execcred" lint --no-files mapping.json clusterprofile.yaml
   expect_success
   run "$EXECCRED_BIN/execcred" get -m mapping.json -f clusterprofile.yaml -o exec-credential
@@ -79,14 +91,14 @@ execcred_gets_it() { # EXAMPLE
   fi
 }
 
-client_go_uses_it() { # EXAMPLE
+client_go_uses_it() { # PROVIDER
   run cpget -clusterprofile-provider-file mapping.json -clusterprofile clusterprofile.yaml
   expect_success
   expect_stdout "ok $(user "$1")"
   expect_silent_stderr
 }
 
-kubectl_uses_it() { # EXAMPLE
+kubectl_uses_it() { # PROVIDER
   run "$EXECCRED_BIN/execcred" kubeconfig -m mapping.json -f clusterprofile.yaml -o config
   expect_success
   run kubectl --kubeconfig config auth whoami -o json
@@ -118,9 +130,10 @@ the_example_works() {
 use_namespace static-secret
 create_account reader
 
-for directory in "$EXAMPLES"/*/; do
-  example=$(basename "$directory")
-  check "$example: execcred, client-go and kubectl use it, and fail without its Role" \
-    the_example_works "$example"
-  remove_example "$example"
+mapfile -t providers < <(row)
+[ "${#providers[@]}" -ge 20 ] || fail "the table has ${#providers[@]} rows"
+for provider in "${providers[@]}"; do
+  check "$provider: execcred, client-go and kubectl use it, and fail without its Role" \
+    the_example_works "$provider"
+  remove_example "$provider"
 done

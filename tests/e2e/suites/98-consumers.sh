@@ -15,7 +15,9 @@ trap cluster_stop EXIT
 E2E_CLUSTER=$SUITE_DIR/cluster
 cluster_start "$E2E_CLUSTER"
 admin create -f "$E2E_DIR/manifests/clusterprofile-crd.yaml" >/dev/null
-admin wait --for condition=Established --timeout 120s crd/clusterprofiles.multicluster.x-k8s.io >/dev/null
+admin create -f "$E2E_DIR/manifests/multikueuecluster-crd.yaml" >/dev/null
+admin wait --for condition=Established --timeout 120s crd/clusterprofiles.multicluster.x-k8s.io \
+  crd/multikueueclusters.kueue.x-k8s.io >/dev/null
 
 EXECCRED=$EXECCRED_BIN/execcred
 CONSUMERS=$EXECCRED_ROOT/config/consumers
@@ -204,7 +206,7 @@ check "multicluster-runtime-file: its role allows only what it needs" \
 check "knative: its role allows only what it needs" \
   the_role_allows knative knative-operator:knative-operator knative-operator spoke-1-kubeconfig
 check "kueue: its role allows only what it needs" \
-  the_role_allows kueue kueue-system:kueue-controller-manager kueue-system spoke-1
+  the_role_allows kueue kueue-system:kueue-controller-manager kueue-system spoke-1-secret
 check "sveltos: its role allows only what it needs" \
   the_role_allows sveltos projectsveltos:clusterinventory-controller projectsveltos spoke-1
 check "headlamp: its role allows only what it needs" \
