@@ -9,6 +9,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
 # shellcheck source=tests/e2e/lib/cluster.sh
 . "$E2E_DIR/lib/cluster.sh"
+# shellcheck source=tests/e2e/lib/tutorial.sh
+. "$E2E_DIR/lib/tutorial.sh"
 
 # A cluster of its own, because other examples have namespaces and roles of the same names.
 trap cluster_stop EXIT
@@ -170,6 +172,42 @@ a_broken_mapping_is_told() { # FOLDER
   expect_in stdout "no absolute path"
 }
 
+# The worker is a cluster of its own, with the user and the rights that Kueue's script makes.
+worker_kubeconfig() { # DIR
+  local token in_worker=(kubectl --kubeconfig "$1/admin.kubeconfig")
+  "${in_worker[@]}" create namespace kueue-system >&2
+  "${in_worker[@]}" -n kueue-system create serviceaccount multikueue-sa >&2
+  jq -n '{apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole",
+      metadata: {name: "multikueue-sa-role"}, rules: [{apiGroups: ["kueue.x-k8s.io"],
+      resources: ["workloads"], verbs: ["create", "delete", "get", "list", "watch"]}]}' |
+    "${in_worker[@]}" apply -f - >&2
+  "${in_worker[@]}" create clusterrolebinding multikueue-sa-crb --clusterrole multikueue-sa-role \
+    --serviceaccount kueue-system:multikueue-sa >&2
+  token=$("${in_worker[@]}" -n kueue-system create token multikueue-sa)
+  jq --arg token "$token" '.users[].user = {token: $token}' "$1/admin.kubeconfig"
+}
+
+# Here the plugins are in another folder than the guide's.
+multikueue() {
+  # If a port is taken, cluster_start stops its processes. That must not stop the hub.
+  local CLUSTER_PIDS=() worker=$PWD/worker
+  cluster_start "$worker"
+  worker_kubeconfig "$worker" >spoke-1.kubeconfig
+  sed -E -e "s|https://spoke-1\.example\.com:6443|$(cat "$worker/server")|" \
+    -e "s|LS0t[A-Za-z0-9+/=]{99,}|$(base64 -w0 "$worker/pki/ca.crt")|" \
+    "$CONSUMERS/kueue/clusterprofile.yaml" >clusterprofile.yaml
+  cp "$CONSUMERS/kueue/multikueuecluster.yaml" .
+  admin -n kueue-system create serviceaccount kueue-controller-manager
+  export KUBECONFIG=$E2E_CLUSTER/admin.kubeconfig PATH=$EXECCRED_BIN:$PATH
+  tutorial multikueue.md 7 "s|execcred init |&--plugin-dir=$EXECCRED_BIN |"
+  KUBECONFIG=kueue.kubeconfig run cpget -clusterprofile-provider-file kueue/mapping.json \
+    -clusterprofile clusterprofile.yaml
+  expect_success
+  expect_stdout "ok system:serviceaccount:kueue-system:multikueue-sa"
+  run kubectl get multikueueclusters spoke-1 -o jsonpath='{.spec.clusterSource.clusterProfileRef.name}'
+  expect_stdout spoke-1
+}
+
 for namespace in "${NAMESPACES[@]}"; do
   admin create namespace "$namespace" >/dev/null
   admin label namespace "$namespace" pod-security.kubernetes.io/warn=restricted >/dev/null
@@ -224,3 +262,4 @@ check "a wrong pull policy is refused" a_broken_copy_is_refused \
 for file in headlamp/init-container.yaml argocd/server-init-container.yaml; do
   check "$file: without dropped capabilities the API server warns" an_open_container_is_warned_of "$file"
 done
+check "the guide for MultiKueue, with a real worker" multikueue
