@@ -10,14 +10,79 @@ trap 'cluster_stop; rm -rf "$SPIRE_OPEN"' EXIT
 # shellcheck source=tests/e2e/lib/tutorial.sh
 . "$E2E_DIR/lib/tutorial.sh"
 
-# The fault that the guide finds is an expired token.
+# The fault that the guide finds is an expired token. The Pod of its last part is in another namespace.
 exit_code_1() {
   export KUBECONFIG=$E2E_CLUSTER/admin.kubeconfig
   umask 077
   expired_token "$(request_token controller)" >token
+  mkdir "$POD"
+  cp token "$POD/token"
   write_mapping mapping.json "$(exec_config v1 "$PLUGIN" --token-file "$PWD/token")"
   write_profile profile.json spoke-1 accessProviders "$(cluster_json)"
-  tutorial exit-code-1.md 8 "s|fleet/spoke-1|$NAMESPACE/spoke-1|g" "s|-n fleet|-n $NAMESPACE|"
+  controllers_pod
+  tutorial exit-code-1.md 11 "s|fleet/spoke-1|$NAMESPACE/spoke-1|g" "s|-n fleet|-n $NAMESPACE|"
+  admin -n "$NAMESPACE-system" get pod fleet-controller-0 -o json >"$POD/pod.json"
+  cp mapping.json "$POD"
+  expect_equal "the volumes" "$(jq -c '.spec.containers[0].volumeMounts' "$POD/pod.json")" \
+    "$(jq -c '.spec.ephemeralContainers[0].volumeMounts' "$POD/pod.json")"
+}
+
+# Makes the Pod of config/consumers/controller, as the controller manager and the admission plugin
+# ServiceAccount do. The API server refuses containers that are not "restricted".
+controllers_pod() {
+  local example=$EXECCRED_ROOT/config/consumers/controller namespace=$NAMESPACE-system
+  admin create namespace "$namespace"
+  admin label namespace "$namespace" pod-security.kubernetes.io/enforce=restricted
+  sed -E "s/namespace: fleet(-system)?$/namespace: $NAMESPACE\1/" "$example/rbac.yaml" | admin apply -f -
+  admin create --dry-run=client -o json -f "$example/init-container.yaml" |
+    jq --arg namespace "$namespace" '{apiVersion: "v1", kind: "Pod",
+      metadata: {name: "fleet-controller-0", namespace: $namespace},
+      spec: (.spec.template.spec
+        | .volumes += [{name: "kube-api-access-0", projected: {sources: [
+            {serviceAccountToken: {path: "token"}}]}}]
+        | .containers[].volumeMounts += [{name: "kube-api-access-0", readOnly: true,
+            mountPath: "/var/run/secrets/kubernetes.io/serviceaccount"}])}' | admin apply -f -
+  admin apply --server-side -f profile.json
+  admin apply --server-side --subresource=status -f profile.json
+}
+
+# The command of the guide's ephemeral container, in a root directory that has what the Pod has: no shell, and
+# the programs, the mapping and the tokens at the paths of its volumes.
+in_a_distroless_pod() {
+  local words root=$PWD/root secrets=$PWD/root/var/run/secrets
+  mapfile -t words < <(jq -r '.spec.ephemeralContainers[0].command[]' "$POD/pod.json")
+  umask 022
+  mkdir -p "$root"/{plugins,etc/fleet} "$secrets"/{kubernetes.io/serviceaccount,execcred/127.0.0.1}
+  put_program execcred /execcred
+  put_program execcred-token-file /plugins/execcred-token-file
+  jq '.providers[].execConfig |= (.command = "/plugins/execcred-token-file"
+    | .args = ["--token-file=/var/run/secrets/execcred/{server.host}/token"]
+    | .provideClusterInfo = true)' "$POD/mapping.json" \
+    >"$root/etc/fleet/clusterprofile-provider-file.json"
+  cp "$POD/token" "$secrets/execcred/127.0.0.1/token"
+  cp "$CA_FILE" "$secrets/kubernetes.io/serviceaccount/ca.crt"
+  admin -n "$NAMESPACE-system" create token fleet-controller >"$secrets/kubernetes.io/serviceaccount/token"
+  chmod -R a+rX "$root"
+  in_root "${words[@]}"
+  expect_status 1
+  expect_in stdout "cause: source-expired" "execcred explain source-expired"
+  in_root /execcred explain source-expired
+  expect_success
+  expect_in stdout "has expired"
+}
+
+# put_program NAME PATH: copies it into the root directory, with the libraries of a dynamic build.
+put_program() {
+  local library
+  cp "$EXECCRED_BIN/$1" "root$2"
+  for library in $(ldd "$EXECCRED_BIN/$1" | grep -o '/[^ ]*'); do
+    mkdir -p "root${library%/*}"
+    cp -L "$library" "root$library"
+  done
+}
+in_root() {
+  run env -i KUBERNETES_SERVICE_HOST=127.0.0.1 KUBERNETES_SERVICE_PORT="${SERVER##*:}" \
+    /usr/sbin/chroot --userspec=65532:65532 root "$@"
 }
 
 # The workload "guide" stands for the controller's plugin. curl and kubectl are configured for this cluster.
@@ -40,7 +105,15 @@ spire_in_five_steps() {
 export PATH=$EXECCRED_BIN:$PATH
 use_namespace tutorials
 create_account controller
+# What the guide's Pod has, for the check after it.
+POD=$SUITE_DIR/pod
 check "from exit code 1 to its cause" exit_code_1
+distroless="the command of the ephemeral container, in a root directory without a shell"
+if [ "$(id -u)" -eq 0 ]; then
+  check "$distroless" in_a_distroless_pod
+else
+  skip "$distroless" "only root may chroot"
+fi
 spire_start
 entry other other
 spire_agent_start
