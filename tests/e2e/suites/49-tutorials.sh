@@ -85,6 +85,27 @@ in_root() {
     /usr/sbin/chroot --userspec=65532:65532 root "$@"
 }
 
+# The clouds themselves are not here: the suites aws, google and azure-workload have their judges.
+eks_gke_aks() {
+  export KUBECONFIG=$E2E_CLUSTER/admin.kubeconfig
+  ln -s "$EXECCRED_ROOT/config" config
+  have_namespace fleet-system
+  tutorial eks-gke-aks.md 5
+  expect_in stdout 99999999-8888-7777-6666-555555555555
+  run "$EXECCRED_BIN/execcred" resolve -m config/clouds/mapping.json -f config/clouds/clusterprofiles.yaml \
+    -o json
+  jq -r '.. | .command? // empty' stdout | sort -u >commands
+  admin -n fleet-system get deployment fleet-controller -o json | jq -r '.spec.template.spec |
+    .initContainers[0].command[] | select(startswith("--plugin=")) | sub("--plugin="; "/plugins/")' |
+    sort >installed
+  diff commands installed
+  admin -n fleet-system get deployment fleet-controller -o json | jq -r '.spec.template.spec.volumes[] |
+    select(.name == "tokens").projected.sources[].serviceAccountToken.path' |
+    sed 's|^|/var/run/secrets/execcred/|' | sort >tokens
+  grep -hoE '/var/run/secrets/execcred/[a-z]+' config/clouds/*.json | sort >named
+  diff tokens named
+}
+
 # The workload "guide" stands for the controller's plugin. curl and kubectl are configured for this cluster.
 spire_in_five_steps() {
   export KUBECONFIG=$E2E_CLUSTER/admin.kubeconfig CURL_CA_BUNDLE=$SPIRE_PKI/ca.crt
@@ -114,6 +135,7 @@ if [ "$(id -u)" -eq 0 ]; then
 else
   skip "$distroless" "only root may chroot"
 fi
+check "EKS, GKE and AKS from one Pod" eks_gke_aks
 spire_start
 entry other other
 spire_agent_start

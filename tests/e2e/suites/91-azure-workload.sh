@@ -31,6 +31,26 @@ another_server() {
     --server-id=api://other.example/x_y
 }
 
+# The entry "azure" of the guide for EKS, GKE and AKS: one request, which is that of azure-identity.
+the_guides_entry() {
+  local wanted
+  jq --arg plugin "$AZURE_PLUGIN" --arg token "$CLOUD/federated/token" '.providers |= (
+    map(select(.name == "azure")) | map(.execConfig |= (.command = $plugin
+      | .args |= map(sub("^--federated-token-file=.*"; "--federated-token-file=" + $token)))))' \
+    "$EXECCRED_ROOT/config/clouds/mapping.json" >mapping.json
+  forget_requests
+  as_theirs "${WORKLOAD[@]}" -- workload "$AKS_SERVER"
+  expect_their_token
+  wanted=$(last_request)
+  forget_requests
+  with_variables AZURE_AUTHORITY_HOST="$ENTRA_URL/" EXECCRED_CA_FILE="$AZURE_CA" EXECCRED_NO_CACHE=true -- \
+    "$EXECCRED_BIN/execcred" get -m mapping.json -f "$EXECCRED_ROOT/config/clouds/clusterprofiles.yaml" \
+    --name fleet/aks-1 -o token
+  expect_success
+  expect_stdout "$(cat "$CLOUD/token")"
+  expect_equal "our request" "$wanted" "$(last_request)"
+}
+
 form_fields() { jq -r .body | tr '&' '\n' | grep -v '^client_info=' | sort; }
 
 # msal first discovers the endpoint, and sends the fields in another order.
@@ -256,6 +276,7 @@ argo_workload() { migrated argocd-k8s-auth "$(env_json "${WORKLOAD[@]}")" azure;
 check "workload identity with the webhook's variables: the same request as azure-identity" \
   workload_by_variables
 check "workload identity with flags: the same request" workload_by_flags
+check "the entry of config/clouds for AKS: the same request" the_guides_entry
 check "another server ID: the same request" another_server
 check "workload identity: the same fields as msal" workload_by_msal
 check "an identity binding: the same request to the proxy as azure-identity" identity_binding

@@ -53,6 +53,22 @@ choices_are_taken() {
   done
 }
 
+# The entry "eks" of the guide for EKS, GKE and AKS, with its cluster.
+the_guides_entry_is_taken() {
+  web_identity >token
+  jq --arg plugin "$EXECCRED_BIN/execcred-aws" --arg token "$PWD/token" '.providers |= (map(select(.name == "eks"))
+    | map(.execConfig.command = $plugin
+      | (.execConfig.env[] | select(.name == "AWS_WEB_IDENTITY_TOKEN_FILE").value) = $token))' \
+    "$EXECCRED_ROOT/config/clouds/mapping.json" >mapping.json
+  ENVIRONMENT=()
+  in_aws "$EXECCRED_BIN/execcred" get -m mapping.json -f "$EXECCRED_ROOT/config/clouds/clusterprofiles.yaml" \
+    --name fleet/eks-1 -o token >token.eks
+  verify eks-1 <token.eks >identity
+  expect_equal "the identity" arn:aws:sts::123456789012:assumed-role/fleet-controller/execcred-aws \
+    "$(jq -r .ARN identity)"
+  refused "got 403" gke-1 <token.eks
+}
+
 platforms_are_taken() {
   ENVIRONMENT=("${INSTANCE[@]}")
   takes demo arn:aws:iam::123456789012:user/tester
@@ -156,6 +172,8 @@ check "the verifier accepts a token signed with access keys or a session" keys_a
 check "the verifier accepts a token of a role, of a web identity, and of both" roles_are_taken
 check "50 roles of ClusterProfiles, one mapping: botocore's requests, and valid tokens" \
   choices_are_taken
+check "the verifier accepts the token of config/clouds for its cluster, and for no other" \
+  the_guides_entry_is_taken
 check "the verifier accepts a token of an instance, and of a container" platforms_are_taken
 check "the verifier accepts the hosts of regions, FIPS, dual stack and partitions" hosts_are_taken
 check "the verifier refuses another cluster, a changed token and wrong keys" others_are_refused

@@ -14,6 +14,7 @@ OTHER_PROVIDER = "projects/123456/locations/global/workloadIdentityPools/pool-1/
 WORKFORCE = "//iam.googleapis.com/locations/global/workforcePools/wf/providers/p"
 JWT_TYPE = "urn:ietf:params:oauth:token-type:jwt"
 ACCOUNTS = "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/"
+SHIPPED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../../config/clouds/google.json")
 GKE_SCOPES = ["https://www.googleapis.com/auth/cloud-platform",
               "https://www.googleapis.com/auth/userinfo.email"]
 REPLY_SCRIPT = """#!/bin/sh
@@ -71,6 +72,16 @@ class World:
     def file(self, **more):
         return self.external({"file": self.path("subject")}, **more)
 
+    def shipped(self):
+        """The file of the guide for EKS, GKE and AKS, with the names of this world."""
+        with open(SHIPPED, encoding="utf-8") as file:
+            credentials = json.load(file)
+        assert credentials["audience"].startswith("//iam.googleapis.com/projects/123456/")
+        credentials["audience"] = AUDIENCE
+        credentials["credential_source"]["file"] = self.path("subject")
+        credentials["service_account_impersonation_url"] = url_of(ACCOUNT)
+        return credentials
+
     def executable(self, **more):
         command = self.path("program") + r""" --a=1 'b c' "d \"e\" \x" f\ g '' $HOME"""
         return self.external({"executable": {"command": command, "timeout_millis": 5000}}, **more)
@@ -125,6 +136,7 @@ class World:
             Case("external_account, aws", self.aws()),
             Case("external_account, aws, impersonating", self.aws(**acting)),
             Case("external_account, impersonating", self.file(**acting)),
+            Case("external_account, config/clouds/google.json", self.shipped()),
             Case("external_account, token_lifetime_seconds", self.file(
                 **acting, service_account_impersonation={"token_lifetime_seconds": 2800})),
             Case("external_account, client id and secret", self.file(
