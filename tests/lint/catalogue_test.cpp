@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred lint: what the catalogue of providers and consumers knows of names.
-#include "inventory.hpp"
+#include "cli/inventory.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -48,8 +48,6 @@ std::string mapping_of(std::string_view name) {
 }
 
 }  // namespace
-
-TEST_SUITE_BEGIN("cli");
 
 TEST_CASE("lint: a misspelled provider of a mapping is named with the nearest one in use") {
   CHECK(findings({mapping_of("secretreadre")}) ==

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred migrate --wrap: programs that no rule replaces.
-#include "expect.hpp"
 #include "migrate/document.hpp"
 #include "migrate/report.hpp"
+#include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
 #include <execcred/json/json.hpp>
