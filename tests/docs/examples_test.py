@@ -17,7 +17,8 @@ PAGES = ["README.md", "docs/*.md"]
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 READS_CONFIG = re.compile(r"\A(?:build/dev/bin/)?execcred (?:resolve|lint --no-files) (?:-m )?config/")
 WORKS_ANYWHERE = ("umask 077; echo my-token > token\n", "EXECCRED_TIMEOUT=5s execcred-token-file ",
-                  "AWS_ACCESS_KEY_ID=AKIDEXAMPLE ", "execcred cache path\nexeccred cache list\n")
+                  "AWS_ACCESS_KEY_ID=AKIDEXAMPLE ", "execcred cache path\nexeccred cache list\n",
+                  "cat >spoke-1.kubeconfig <<'END'\n")
 
 
 def examples(root):

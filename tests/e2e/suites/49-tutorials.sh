@@ -106,14 +106,20 @@ eks_gke_aks() {
   diff tokens named
 }
 
-# The workload "guide" stands for the controller's plugin. curl and kubectl are configured for this cluster.
-spire_in_five_steps() {
-  export KUBECONFIG=$E2E_CLUSTER/admin.kubeconfig CURL_CA_BUNDLE=$SPIRE_PKI/ca.crt
+# kubectl and spire-server are configured as an administrator has them.
+as_administrator() {
+  export KUBECONFIG=$E2E_CLUSTER/admin.kubeconfig
   mkdir bin
   printf '#!/bin/sh\nexec %q "$@" -socketPath %q\n' "$E2E_SPIRE/spire-server" "$SPIRE_SERVER_SOCKET" \
     >bin/spire-server
   chmod 755 bin/spire-server
   PATH=$PWD/bin:$PATH
+}
+
+# The workload "guide" stands for the controller's plugin.
+spire_in_five_steps() {
+  as_administrator
+  export CURL_CA_BUNDLE=$SPIRE_PKI/ca.crt
   cp "$SPIFFE_EXAMPLES/jwt/rbac.yaml" .
   jq --arg parent "$SPIRE_DOMAIN/node" --arg path "path:$(workload guide)" '
     .entries[] |= (.parent_id = $parent | .selectors = [{type: "unix", value: $path}])' \
@@ -121,6 +127,20 @@ spire_in_five_steps() {
   fill_in jwt guide
   mv profile.yaml clusterprofile.yaml
   tutorial spire-in-five-steps.md 4 "s|https://oidc.example.org|$SPIRE_ISSUER|"
+}
+
+# The workload "alice" stands for the plugin of a person.
+spiffe_kubeconfig() {
+  local plugin arguments="--type=jwt --audience=x"
+  plugin=$(workload alice)
+  as_administrator
+  cp "$CA_FILE" ca.crt
+  # The agent reads a new entry after a moment.
+  tutorial spiffe-kubeconfig.md 6 "s|/plugins/execcred-spiffe|$plugin|" \
+    "s|https://spoke-1.example.com:6443|$SERVER|" \
+    "s|unix:///run/spire/agent.sock|$SPIFFE_ENDPOINT_SOCKET|" \
+    "s|$SPIRE_DOMAIN/workstations|$SPIRE_DOMAIN/node|" \
+    "s|unix:uid:1000|unix:path:$plugin; timeout 60 bash -c 'until $plugin $arguments; do :; done' 2>log|"
 }
 
 export PATH=$EXECCRED_BIN:$PATH
@@ -142,3 +162,4 @@ spire_agent_start
 spiffe_cluster
 expect_trust other
 check "SPIRE to Kubernetes in five steps" spire_in_five_steps
+check "a kubeconfig with SPIFFE" spiffe_kubeconfig
