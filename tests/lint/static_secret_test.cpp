@@ -78,6 +78,7 @@ TEST_CASE("lint: a credential that {server.host} chooses is bound to no CA") {
         R"("--secret-name=x","--namespace={server.host}")",
         R"("--convention=secretreader","--key={server.host}")",
         R"("--secret-name={server.host}","--format=certificate")",
+        // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text
         R"("--convention=mounted-certificate","--format=kubeconfig",)"
         R"("--secret-dir=/s/{server.host}")"}) {
     CAPTURE(args);

@@ -241,9 +241,11 @@ int fcntl(int file, int command, ...) {
 }
 
 // dlsym allocates memory, so these functions of the C library are called by their exported names.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
 void* __libc_realloc(void* memory, std::size_t size);
+// NOLINTEND(bugprone-reserved-identifier)
 
 // All three count as "malloc".
 void* malloc(std::size_t size) { return fails("malloc") ? nullptr : __libc_malloc(size); }

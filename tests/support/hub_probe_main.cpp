@@ -155,6 +155,7 @@ int run(HubClient hub, const std::vector<std::string>& words) {
 
 }  // namespace
 
+// What is thrown ends this program. NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   const Result<StopEvent> stop = StopEvent::make();
