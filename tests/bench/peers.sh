@@ -21,6 +21,7 @@ add_peers() {
   add_hub
   add_spire
   add_eks_peer
+  add_wrapped_peer
 }
 
 # version_of ENTRY NAME: prints the version of a cache entry, which is called NAME-VERSION-HASH.
@@ -118,4 +119,18 @@ add_eks_peer() {
     AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY AWS_REGION=eu-central-1 \
     "$eks_peer" token -i spoke-1
   in_bulk
+}
+
+# --- execcred-wrap, and the program that it runs.
+
+add_wrapped_peer() {
+  local name keys command
+  name="aws eks get-token $("$E2E_AWS_CLI" --version | sed 's,.*aws-cli/\([^ ]*\).*,\1,') (Python)"
+  keys=(AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE AWS_DEFAULT_REGION=eu-central-1
+    AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY)
+  command=("$E2E_AWS_CLI" eks get-token --cluster-name spoke-1 --output json)
+  peer "$name" '"token": "k8s-aws-v1\.' "${keys[@]}" "${command[@]}"
+  row "wrap, aws eks get-token, cached" "$WRAPPED_LIMITS" "${keys[@]}" "$BIN/execcred-wrap" \
+    --command="$(jq -cn '$ARGS.positional' --args -- "${command[@]}")" --cache --cache-dir="$input/cache"
+  against "$name"
 }

@@ -23,6 +23,7 @@ SIGNED_LIMITS=wallRatio=1.0,rssKilobytes=3072
 EXCHANGE_LIMITS=wallRatio=5.5,$MAX_RSS
 SYSTEM_EXCHANGE_LIMITS=wallRatio=6,$MAX_RSS
 PRESIGN_LIMITS=wallRatio=1.3,rssKilobytes=3072,timesLessCpu=10,timesLessMemory=8
+WRAPPED_LIMITS=wallRatio=1.6,rssKilobytes=3072
 JWT_SVID_LIMITS=wallRatio=1.3,rssKilobytes=2560,strippedKilobytes=4096
 X509_SVID_LIMITS=wallRatio=6,$MAX_RSS
 EKS_MODULE=sigs.k8s.io/aws-iam-authenticator
@@ -88,6 +89,7 @@ add_plugins() {
   add_clouds
   add_spiffe
   add_bootstrap
+  add_wrap
 }
 
 add_files() {
@@ -179,6 +181,12 @@ add_bootstrap() {
     --allow-server="$(cat "$input/signer-url")" "--credential=$inner")
   row "bootstrap, certificate, cached" "$SIGNED_LIMITS" "${ask[@]}" --cache-dir="$input/cache"
   row "bootstrap, certificate, TLS" "$SIGNING_LIMITS" "${ask[@]}" --no-cache
+}
+
+add_wrap() {
+  local ask=("$BIN/execcred-wrap" "--command=[\"/bin/cat\",\"$input/volume/token\"]" --output=token)
+  row "wrap, cat of a file with a token" "" "${ask[@]}"
+  row "wrap, cached" "$WRAPPED_LIMITS" "${ask[@]}" --cache --cache-dir="$input/cache"
 }
 
 add_spiffe() {
