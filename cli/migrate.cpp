@@ -46,8 +46,6 @@ void Migrate::add_options(CommandOptions& options) {
   options.add_example("Show what would change", "execcred migrate kubeconfig.yaml");
   options.add_example("Replace the file, for plugins in another folder",
                       "execcred migrate --plugin-dir=/usr/bin -o kubeconfig.yaml kubeconfig.yaml");
-  options.add_example("Wrap the programs that no plugin replaces",
-                      "execcred migrate --wrap kubeconfig.yaml");
 }
 
 Result<std::string> Migrate::read() const {
