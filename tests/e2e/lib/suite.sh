@@ -53,10 +53,19 @@ check() {
 # skip SENTENCE REASON: reports a check that this machine cannot run.
 skip() { echo "skip $SUITE: $1 ($2)"; }
 
-# alone: waits until all other suites have ended. A check that starts a thousand processes calls it, so that
-# no check of another suite runs into a deadline of its own.
-alone() { wait_until 800 others_have_ended; }
-others_have_ended() { [ "$(find "$E2E_RUN" -maxdepth 1 -name '*.status' | wc -l)" -ge $((E2E_SUITES - 1)) ]; }
+# alone: waits until all other suites have ended or wait here too, which then go on one after the other. A
+# check that starts a thousand processes calls it, so that no check of another suite runs into a deadline of
+# its own.
+alone() {
+  : >"$E2E_RUN/$SUITE.waits"
+  wait_until 800 all_have_ended_or_wait
+  exec 8>"$E2E_RUN/alone"
+  flock --wait 800 8
+}
+all_have_ended_or_wait() {
+  [ "$(find "$E2E_RUN" -maxdepth 1 \( -name '*.status' -o -name '*.waits' \) -printf '%f\n' |
+    sed 's/\.[a-z]*$//' | sort -u | wc -l)" -ge "$E2E_SUITES" ]
+}
 
 stop_background_jobs() {
   local pids
