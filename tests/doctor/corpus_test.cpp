@@ -315,9 +315,9 @@ const std::vector<Fault>& faults() {
          s.command = s.sandbox.write("x", elf, 0755);
        },
        "program-wrong-architecture", 1, "program"},
-#endif
       {"the program is empty", [](Scene& s) { s.command = s.sandbox.write("x", "", 0755); },
        "program-not-executable", 1, "program"},
+#endif
       {"the program crashes", [](Scene& s) { run_script(s, "x", "kill -SEGV $$"); },
        "program-crashed", 1, "run"},
       {"the program does not end",

@@ -268,7 +268,9 @@ TEST_CASE("doctor: the words of a program that execcred-wrap runs are in the fai
             "waits for its login"},
            {"echo 'out of luck' >&2; kill -ABRT $$", "program-crashed", "out of luck"},
            {"echo 'no session' >&2; echo none", "program-output-invalid", "no session"},
+#ifndef __SANITIZE_THREAD__  // with it, posix_spawn() does not report what execve() refused
            {"", "program-missing", ""},
+#endif
        }) {
     CAPTURE(wrapped.cause);
     Scene scene;
