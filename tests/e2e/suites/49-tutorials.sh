@@ -49,7 +49,7 @@ controllers_pod() {
 # The command of the guide's ephemeral container, in a root directory that has what the Pod has: no shell, and
 # the programs, the mapping and the tokens at the paths of its volumes.
 in_a_distroless_pod() {
-  local words root=$PWD/root secrets=$PWD/root/var/run/secrets
+  local words root=$PWD/pod secrets=$PWD/pod/var/run/secrets
   mapfile -t words < <(jq -r '.spec.ephemeralContainers[0].command[]' "$POD/pod.json")
   umask 022
   mkdir -p "$root"/{plugins,etc/fleet} "$secrets"/{kubernetes.io/serviceaccount,execcred/127.0.0.1}
@@ -74,15 +74,15 @@ in_a_distroless_pod() {
 # put_program NAME PATH: copies it into the root directory, with the libraries of a dynamic build.
 put_program() {
   local library
-  cp "$EXECCRED_BIN/$1" "root$2"
+  cp "$EXECCRED_BIN/$1" "pod$2"
   for library in $(ldd "$EXECCRED_BIN/$1" | grep -o '/[^ ]*'); do
-    mkdir -p "root${library%/*}"
-    cp -L "$library" "root$library"
+    mkdir -p "pod${library%/*}"
+    cp -L "$library" "pod$library"
   done
 }
 in_root() {
   run env -i KUBERNETES_SERVICE_HOST=127.0.0.1 KUBERNETES_SERVICE_PORT="${SERVER##*:}" \
-    /usr/sbin/chroot --userspec=65532:65532 root "$@"
+    /usr/sbin/chroot --userspec=65532:65532 pod "$@"
 }
 
 # The clouds themselves are not here: the suites aws, google and azure-workload have their judges.
