@@ -16,13 +16,9 @@ const std::string kAccount = "--service-account=fleet/controller";
 
 // A mapping with these arguments.
 std::string with(const std::vector<std::string>& args, const std::string& more = "") {
-  std::string text;
-  for (const std::string& argument : args) {
-    text += (text.empty() ? "" : ",") + json::to_text(json::Value(argument));
-  }
   return R"({"providers":[{"name":"p","execConfig":{"apiVersion":"client.authentication.k8s.io/v1",)"
          R"("command":"/plugins/execcred-bootstrap","args":[)" +
-         text + R"(],"provideClusterInfo":true})" + more + "}]}";
+         test::in_json(args) + R"(],"provideClusterInfo":true})" + more + "}]}";
 }
 
 std::string profile(const std::string& config) {

@@ -2,13 +2,18 @@
 // Runs lint's checks on texts.
 #pragma once
 
+#include "test_paths.hpp"
 #include "unit/expect.hpp"
+#include "unit/temp_dir.hpp"
 
 #include <lint/choices.hpp>
 #include <lint/documents.hpp>
 
+#include <execcred/json/json.hpp>
+
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +70,28 @@ inline void check_findings(const std::vector<File>& files, const std::vector<Exp
 inline void check_findings(std::string_view text, const std::vector<Expected>& expected) {
   CAPTURE(text);
   check_findings({File{.text = std::string(text)}}, expected);
+}
+
+// The arguments as they are in a JSON array.
+inline std::string in_json(const std::vector<std::string>& arguments) {
+  std::string text;
+  for (const std::string& argument : arguments) {
+    text += (text.empty() ? "" : ",") + json::to_text(json::Value(argument));
+  }
+  return text;
+}
+
+// Checks that no example in the folders of config/`name` has findings. Returns their number.
+inline int check_examples(const std::string& name) {
+  int examples = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(EXECCRED_SOURCE "/config/" + name)) {
+    if (!entry.is_directory()) continue;
+    CAPTURE(entry.path());
+    ++examples;
+    check_findings(content_of(entry.path() / "mapping.json"), {});
+    check_findings(content_of(entry.path() / "clusterprofile.yaml"), {});
+  }
+  return examples;
 }
 
 }  // namespace execcred::test

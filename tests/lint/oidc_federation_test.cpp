@@ -2,18 +2,14 @@
 // Findings about mappings for execcred-oidc-federation.
 #include "lint.hpp"
 #include "test_paths.hpp"
-#include "unit/temp_dir.hpp"
 
 #include <execcred/base/text.hpp>
-
-#include <filesystem>
 
 namespace execcred {
 namespace {
 
 using test::check_findings;
 using test::contains;
-using test::content_of;
 using test::lint_text;
 using test::Severity;
 
@@ -42,17 +38,7 @@ std::string variable(const std::string& name, const std::string& value) {
 }
 
 TEST_CASE("lint: no example of oidc-federation has findings") {
-  const std::filesystem::path folder =
-      std::filesystem::path(EXECCRED_SOURCE) / "config/oidc-federation";
-  int examples = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (!entry.is_directory()) continue;
-    CAPTURE(entry.path());
-    ++examples;
-    check_findings(content_of(entry.path() / "mapping.json"), {});
-    check_findings(content_of(entry.path() / "clusterprofile.yaml"), {});
-  }
-  CHECK(examples >= 9);
+  CHECK(test::check_examples("oidc-federation") >= 9);
 }
 
 TEST_CASE("lint: oidc-federation without --allow-server, for each flow") {

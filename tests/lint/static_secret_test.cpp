@@ -2,15 +2,11 @@
 // Findings about mappings for execcred-static-secret.
 #include "lint.hpp"
 #include "test_paths.hpp"
-#include "unit/temp_dir.hpp"
-
-#include <filesystem>
 
 namespace execcred {
 namespace {
 
 using test::check_findings;
-using test::content_of;
 using test::Expected;
 using test::Severity;
 
@@ -26,17 +22,7 @@ std::string with(const std::string& args, bool provides_cluster_info = true) {
 }
 
 TEST_CASE("lint: no example of static-secret has findings") {
-  const std::filesystem::path folder =
-      std::filesystem::path(EXECCRED_SOURCE) / "config/static-secret";
-  int examples = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (!entry.is_directory()) continue;
-    CAPTURE(entry.path());
-    ++examples;
-    check_findings(content_of(entry.path() / "mapping.json"), {});
-    check_findings(content_of(entry.path() / "clusterprofile.yaml"), {});
-  }
-  CHECK(examples == 5);
+  CHECK(test::check_examples("static-secret") == 5);
 }
 
 TEST_CASE("lint: a Secret that names no server needs --allow-server") {

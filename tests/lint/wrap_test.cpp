@@ -15,13 +15,9 @@ const std::string kServer = "--allow-server=https://*.example.com:6443";
 
 // A mapping with these arguments.
 std::string with(const std::vector<std::string>& args, const std::string& more = "") {
-  std::string text;
-  for (const std::string& argument : args) {
-    text += (text.empty() ? "" : ",") + json::to_text(json::Value(argument));
-  }
   return R"({"providers":[{"name":"p","execConfig":{"apiVersion":"client.authentication.k8s.io/v1",)"
          R"("command":"/plugins/execcred-wrap","args":[)" +
-         text + R"(],"provideClusterInfo":true)" + more + "}}]}";
+         test::in_json(args) + R"(],"provideClusterInfo":true)" + more + "}}]}";
 }
 
 TEST_CASE("lint: a complete mapping for wrap has no findings") {
