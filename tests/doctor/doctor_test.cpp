@@ -495,7 +495,8 @@ TEST_CASE(
       CHECK(found.back().steps.at("tls") == (works ? "ok" : "fail"));
       CHECK(found.back().steps.at("authenticate") == (works ? "ok" : "skipped"));
       CHECK(has(found.back().messages.at("tls"), works ? "which the server requires" : row.told));
-      for (const char* const step : {"tls", "clock", "authenticate", "authorize"}) {
+      // The step `clock` tells a second or two of a slow run.
+      for (const char* const step : {"tls", "authenticate", "authorize"}) {
         std::string& message = found.back().messages.at(step);
         message = without_digits(message);
         CHECK(message == found.front().messages.at(step));
