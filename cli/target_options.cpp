@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target_options.hpp"
 
+#include "catalogue.hpp"
+
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/os/deadline.hpp>
@@ -16,7 +18,7 @@ void TargetOptions::add_to(CommandOptions& options, bool is_mapping_required) {
 }
 
 Result<std::vector<doctor::Target>> TargetOptions::read(Outcome& outcome) const {
-  const doctor::Mapping mapping = TRY(doctor::Mapping::load(mapping_path));
+  const doctor::Mapping mapping = TRY(doctor::Mapping::load(mapping_path, hint_on_provider));
   if (!provider.empty() && mapping.find(provider) == nullptr) {
     return Error{.kind = Error::Kind::configuration,
                  .message = "provider " + in_quotes(provider) + " is not in the mapping"};

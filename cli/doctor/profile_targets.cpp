@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target.hpp"
 
-#include "catalogue.hpp"
-
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -38,16 +36,17 @@ std::string names_of(const ClusterProfile& profile) {
   return join(names, ", ") + (more == 0 ? "" : " and " + std::to_string(more) + " more");
 }
 
-// What the catalogue says of the first provider that it knows.
-std::string hint_of_catalogue(const ClusterProfile& profile) {
+// What the caller says of the first provider that it knows.
+std::string hint_on(const ClusterProfile& profile, ProviderHint hint_on_provider) {
   for (const AccessProvider& provider : profile.access_providers) {
-    const std::string hint = cli::hint_on_provider(provider.name);
+    const std::string hint = hint_on_provider(provider.name);
     if (!hint.empty()) return "; " + hint;
   }
   return {};
 }
 
-void report_no_choice(const ClusterProfile& profile, const std::string& wanted, Item& item) {
+void report_no_choice(const Mapping& mapping, const ClusterProfile& profile,
+                      const std::string& wanted, Item& item) {
   if (profile.provider_problem) {
     item.fail(StepId::profile, cause::kProfileInvalid, profile.provider_problem->message,
               kMendProfile);
@@ -66,7 +65,7 @@ void report_no_choice(const ClusterProfile& profile, const std::string& wanted, 
             wanted.empty() ? "none of its access providers is in the mapping"
                            : "it does not list the provider " + in_quotes(wanted),
             "the ClusterProfile lists " + names_of(profile) +
-                (wanted.empty() ? hint_of_catalogue(profile) : std::string()));
+                (wanted.empty() ? hint_on(profile, mapping.hint_on_provider) : std::string()));
 }
 
 void resolve(const Mapping& mapping, const ClusterProfile& profile, const MappedProvider& provider,
@@ -99,7 +98,7 @@ void resolve(const Mapping& mapping, const ClusterProfile& profile, const Mapped
 
 }  // namespace
 
-Result<Mapping> Mapping::load(const std::string& path) {
+Result<Mapping> Mapping::load(const std::string& path, ProviderHint hint_on_provider) {
   constexpr const char* kHint = "-m names the controller's mapping file";
   const std::string text = TRY(read_file(path, kMaxMapping).hint(kHint));
   MappingInspection inspection = inspect_provider_mapping(text);
@@ -107,7 +106,7 @@ Result<Mapping> Mapping::load(const std::string& path) {
   for (const MappedProvider& provider : inspection.mapping.providers) {
     names.emplace(provider.path, provider.name);
   }
-  Mapping mapping;
+  Mapping mapping{.hint_on_provider = hint_on_provider};
   for (Error& problem : inspection.problems) {
     const auto entry = names.find(entry_of(problem));
     if (entry == names.end()) {
@@ -146,7 +145,7 @@ Target target_of(const Mapping& mapping, const ClusterProfile& profile,
       target.item.fail(StepId::mapping, cause::kMappingInvalid, nameless->second.message,
                        nameless->second.hint);
     } else {
-      report_no_choice(profile, provider, target.item);
+      report_no_choice(mapping, profile, provider, target.item);
     }
     return target;
   }

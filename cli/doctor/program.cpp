@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program.hpp"
 
-#include "lint/programs.hpp"
-
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/kube/command_hint.hpp>
@@ -40,7 +38,7 @@ ProgramFinding look_at_file(const std::string& path) {
   }
   ProgramFinding finding;
   finding.message = in_quotes(path);
-  if (const std::string place = lint::weak_point(path); !place.empty()) {
+  if (const std::string place = weak_point(path); !place.empty()) {
     finding.verdict = Verdict::warn;
     finding.message = in_quotes(path) + (place == path ? " is" : ": " + in_quotes(place) + " is") +
                       " writable by others, who can change what runs as this user";

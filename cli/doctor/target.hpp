@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -32,14 +33,18 @@ struct Target {
   bool is_renewed = false;
 };
 
+// What the caller knows of a provider that the mapping lacks, for a hint; empty if nothing.
+using ProviderHint = std::string (*)(std::string_view provider);
+
 // A mapping with the problems of its entries. Only those of an entry that is used are reported.
 struct Mapping {
   ProviderMapping providers = {};
   // The first problem of the entries with this name.
   std::unordered_map<std::string, Error> problems = {};
+  ProviderHint hint_on_provider = [](std::string_view) { return std::string(); };
 
   // Fails (configuration) if the file cannot be read or is not a mapping.
-  static Result<Mapping> load(const std::string& path);
+  static Result<Mapping> load(const std::string& path, ProviderHint hint_on_provider);
   // The first problem of the entry; nullptr if it has none.
   const Error* problem_of(const MappedProvider& provider) const;
   const MappedProvider* find(std::string_view name) const;

@@ -4,6 +4,7 @@
 #include <execcred/base/error.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/kube/command_hint.hpp>
+#include <execcred/os/program_file.hpp>
 
 #include <sys/stat.h>
 
@@ -22,12 +23,6 @@ fs::path on_this_machine(const Scope& scope, const fs::path& command) {
   const fs::path& directory = scope.limits().plugin_directory;
   if (directory.empty() || command.parent_path() != kPluginDirectory) return command;
   return directory / command.filename();
-}
-
-bool others_may_write(const struct stat& status) {
-  const bool is_shared_directory =
-      S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0 && status.st_uid == 0;
-  return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !is_shared_directory;
 }
 
 void report_missing(const Scope& scope, const fs::path& file, const std::string& command,
@@ -49,19 +44,6 @@ void report_missing(const Scope& scope, const fs::path& file, const std::string&
 }
 
 }  // namespace
-
-std::string weak_point(const fs::path& file) {
-  std::error_code problem;
-  const fs::path real = fs::canonical(file, problem);
-  for (const fs::path& start : {file, problem ? file : real}) {
-    for (fs::path place = start;; place = place.parent_path()) {
-      struct stat status = {};
-      if (stat(place.c_str(), &status) == 0 && others_may_write(status)) return place.native();
-      if (!place.has_relative_path()) break;
-    }
-  }
-  return {};
-}
 
 void check_program(const Scope& scope, const std::string& command, std::string_view path) {
   if (!scope.limits().looks_at_programs) return;

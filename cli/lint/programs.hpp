@@ -13,8 +13,4 @@ namespace execcred::lint {
 // `command` is an absolute path. `path` is the path of its field.
 void check_program(const Scope& scope, const std::string& command, std::string_view path);
 
-// The path that users other than the owner may write: the file, or a folder above it; empty if
-// there is none.
-std::string weak_point(const std::filesystem::path& file);
-
 }  // namespace execcred::lint

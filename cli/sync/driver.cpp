@@ -3,6 +3,8 @@
 
 #include "plan.hpp"
 
+#include "catalogue.hpp"
+
 #include <execcred/base/cause.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
@@ -54,7 +56,7 @@ Driver::~Driver() {
 Status Driver::read_mapping() {
   // The text is read first: if the file changes in between, the next look finds another text.
   const Result<std::string> text = read_file(settings_.mapping, kMaxMapping);
-  mapping_ = TRY(doctor::Mapping::load(settings_.mapping));
+  mapping_ = TRY(doctor::Mapping::load(settings_.mapping, cli::hint_on_provider));
   if (text) mapping_text_ = *text;
   return {};
 }
@@ -132,7 +134,7 @@ void Driver::take(const ListedProfile& listed) {
 bool Driver::has_new_mapping() {
   const Result<std::string> text = read_file(settings_.mapping, kMaxMapping);
   if (text && *text == mapping_text_) return false;
-  Result<doctor::Mapping> mapping = doctor::Mapping::load(settings_.mapping);
+  Result<doctor::Mapping> mapping = doctor::Mapping::load(settings_.mapping, cli::hint_on_provider);
   if (text) mapping_text_ = *text;
   if (!mapping) {
     parts_.journal.write(Level::error, mapping.error());

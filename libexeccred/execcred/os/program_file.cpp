@@ -15,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace execcred {
@@ -167,7 +168,26 @@ std::optional<ProgramFault> look_at_content(const std::string& path) {
   return found;
 }
 
+bool others_may_write(const struct stat& status) {
+  const bool is_shared_directory =
+      S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0 && status.st_uid == 0;
+  return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !is_shared_directory;
+}
+
 }  // namespace
+
+std::string weak_point(const std::filesystem::path& file) {
+  std::error_code problem;
+  const std::filesystem::path real = std::filesystem::canonical(file, problem);
+  for (const std::filesystem::path& start : {file, problem ? file : real}) {
+    for (std::filesystem::path place = start;; place = place.parent_path()) {
+      struct stat status = {};
+      if (stat(place.c_str(), &status) == 0 && others_may_write(status)) return place.native();
+      if (!place.has_relative_path()) break;
+    }
+  }
+  return {};
+}
 
 std::string_view program_name(std::string_view command) {
   return command.substr(command.rfind('/') + 1);
