@@ -2,7 +2,7 @@
 // execcred doctor --bundle: one archive for a bug report, without secrets.
 #pragma once
 
-#include "doctor/report.hpp"
+#include <execcred/engine/report.hpp>
 #include "profile_source.hpp"
 
 #include <execcred/base/environment.hpp>

@@ -6,6 +6,9 @@
 #include "target_options.hpp"
 
 #include "doctor/examine_all.hpp"
+#include "doctor/kubeconfig_targets.hpp"
+
+#include <execcred/engine/get_credential.hpp>
 
 #include <string>
 #include <vector>

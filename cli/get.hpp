@@ -7,6 +7,8 @@
 #include "command.hpp"
 #include "fleet.hpp"
 
+#include <execcred/engine/get_credential.hpp>
+
 namespace execcred::cli {
 
 class Get final : public Command {

@@ -7,6 +7,7 @@
 #include <execcred/base/environment.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/engine/get_credential.hpp>
 
 #include <algorithm>
 #include <array>

@@ -9,6 +9,8 @@
 #include "grant/catalogue.hpp"
 #include "next_command.hpp"
 
+#include <execcred/engine/get_credential.hpp>
+
 #include <string>
 #include <vector>
 

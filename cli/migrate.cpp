@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "migrate.hpp"
 
-#include "doctor/program.hpp"
+#include <execcred/engine/program.hpp>
 #include "migrate/document.hpp"
 #include "migrate/report.hpp"
 

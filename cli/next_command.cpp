@@ -4,6 +4,7 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/shell_words.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/engine/get_credential.hpp>
 
 #include <algorithm>
 #include <array>

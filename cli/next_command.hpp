@@ -6,7 +6,7 @@
 #include "fleet.hpp"
 #include "target_options.hpp"
 
-#include "doctor/report.hpp"
+#include <execcred/engine/report.hpp>
 
 #include <execcred/base/duration.hpp>
 

@@ -5,7 +5,7 @@
 
 #include "command.hpp"
 
-#include "doctor/target.hpp"
+#include <execcred/engine/target.hpp>
 
 #include <string>
 #include <vector>

@@ -56,7 +56,7 @@ function(execcred_install_package)
       ${requires} ${modules})
   endforeach()
   execcred_install_pc(execcred "Credentials for clusters of an inventory, for controllers" ""
-    execcred-kube)
+    execcred-engine)
 
   set(EXECCRED_COMPONENT_TABLE ${table})
   configure_package_config_file(cmake/execcred-config.cmake.in

@@ -2,11 +2,11 @@
 // The server's verdict on the credential: the steps clock, authenticate and authorize.
 #pragma once
 
+#include <execcred/engine/credential_check.hpp>
+#include <execcred/engine/report.hpp>
 #include "api.hpp"
 #include "authentication_config.hpp"
 #include "connection.hpp"
-#include "credential_check.hpp"
-#include "report.hpp"
 
 #include <optional>
 #include <vector>

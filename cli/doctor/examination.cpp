@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "examination.hpp"
 
+#include <execcred/engine/credential_check.hpp>
 #include "authenticate.hpp"
-#include "credential_check.hpp"
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/encoding.hpp>

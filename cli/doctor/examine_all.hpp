@@ -2,9 +2,9 @@
 // Examines many clusters in parallel.
 #pragma once
 
+#include <execcred/engine/report.hpp>
+#include <execcred/engine/target.hpp>
 #include "examination.hpp"
-#include "report.hpp"
-#include "target.hpp"
 
 #include "fleet.hpp"
 

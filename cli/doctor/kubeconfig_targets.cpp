@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "target.hpp"
+#include "kubeconfig_targets.hpp"
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/encoding.hpp>

@@ -2,7 +2,7 @@
 // The output formats of examinations. No control character of a text from elsewhere is printed.
 #pragma once
 
-#include "report.hpp"
+#include <execcred/engine/report.hpp>
 
 #include "paint.hpp"
 

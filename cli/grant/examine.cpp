@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "examine.hpp"
 
-#include "doctor/credential_check.hpp"
-#include "doctor/plugin_run.hpp"
+#include <execcred/engine/credential_check.hpp>
+#include <execcred/engine/plugin_run.hpp>
 
 #include <execcred/base/clock.hpp>
 #include <execcred/base/try.hpp>

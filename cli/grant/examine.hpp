@@ -4,7 +4,7 @@
 
 #include "output.hpp"
 
-#include "doctor/target.hpp"
+#include <execcred/engine/target.hpp>
 #include "fleet.hpp"
 
 #include <execcred/base/duration.hpp>

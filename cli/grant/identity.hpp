@@ -4,7 +4,7 @@
 // identity that only the provider knows is an error.
 #pragma once
 
-#include "doctor/credential_check.hpp"
+#include <execcred/engine/credential_check.hpp>
 
 #include <execcred/base/result.hpp>
 #include <execcred/base/url.hpp>

@@ -4,7 +4,7 @@
 
 #include "catalogue.hpp"
 
-#include "doctor/report.hpp"
+#include <execcred/engine/report.hpp>
 
 #include <string>
 #include <vector>

@@ -10,7 +10,7 @@
 #include "metrics.hpp"
 #include "target.hpp"
 
-#include "../doctor/target.hpp"
+#include <execcred/engine/target.hpp>
 
 #include <execcred/base/environment.hpp>
 #include <execcred/hub/lease.hpp>

@@ -3,8 +3,8 @@
 
 #include "ledger.hpp"
 
-#include "../doctor/credential_check.hpp"
-#include "../doctor/report.hpp"
+#include <execcred/engine/credential_check.hpp>
+#include <execcred/engine/report.hpp>
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/rfc3339.hpp>

@@ -5,7 +5,7 @@
 #include "journal.hpp"
 #include "target.hpp"
 
-#include "../doctor/plugin_run.hpp"
+#include <execcred/engine/plugin_run.hpp>
 
 #include <execcred/base/environment.hpp>
 

@@ -31,6 +31,8 @@ cache/directory.hpp
 cache/entry.hpp
 cache/key.hpp
 cache/policy.hpp
+engine/credential_source.hpp
+engine/get_credential.hpp
 exec/access_rules.hpp
 exec/cluster.hpp
 exec/exec_credential.hpp
@@ -43,7 +45,6 @@ hub/hub.hpp
 json/json.hpp
 kube/access.hpp
 kube/cluster_profile.hpp
-kube/credential_source.hpp
 kube/provider_mapping.hpp
 os/file.hpp
 END
@@ -203,7 +204,7 @@ check_refusals() {
   project 'find_package(execcred 0.1 REQUIRED COMPONENTS base nonsense)' "$1/unknown"
   check "an unknown component is refused" refuses 'there is no component nonsense' "$1/unknown" "$1/unknown/build"
   project 'set(ENV{PKG_CONFIG_LIBDIR} /nonexistent)
-    find_package(execcred 0.1 REQUIRED COMPONENTS kube)' "$1/without"
+    find_package(execcred 0.1 REQUIRED COMPONENTS engine)' "$1/without"
   check "a missing library is named" \
     refuses 'pkg-config does not find yaml-0.1, which the component yaml needs' \
     "$1/without" "$1/without/build"

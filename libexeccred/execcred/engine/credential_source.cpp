@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/kube/credential_source.hpp>
+#include <execcred/engine/credential_source.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin_run.hpp"
+#include <execcred/engine/plugin_run.hpp>
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>

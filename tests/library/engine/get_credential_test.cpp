@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running a resolved plugin. The plugins are shell scripts.
-#include "expect.hpp"
-#include "temp_dir.hpp"
+#include "unit/expect.hpp"
+#include "unit/temp_dir.hpp"
 
 #include <doctest/doctest.h>
 #include <execcred/base/rfc3339.hpp>
-#include <execcred/kube/access.hpp>
+#include <execcred/engine/get_credential.hpp>
 
 #include <array>
 #include <string>

@@ -2,12 +2,12 @@
 // One run of the program that gives the credential, as a controller runs it.
 #pragma once
 
-#include "program.hpp"
-#include "report.hpp"
+#include <execcred/engine/program.hpp>
+#include <execcred/engine/report.hpp>
 
 #include <execcred/base/environment.hpp>
+#include <execcred/engine/get_credential.hpp>
 #include <execcred/exec/exec_credential.hpp>
-#include <execcred/kube/access.hpp>
 
 #include <optional>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report.hpp"
+#include <execcred/engine/report.hpp>
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/rfc3339.hpp>

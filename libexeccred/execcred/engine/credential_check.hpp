@@ -2,7 +2,7 @@
 // The checks of a credential that need no request.
 #pragma once
 
-#include "report.hpp"
+#include <execcred/engine/report.hpp>
 
 #include <execcred/exec/exec_credential.hpp>
 #include <execcred/exec/jwt.hpp>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The credential of one cluster over time. The plugin is a shell script.
-#include "comes_true.hpp"
-#include "expect.hpp"
-#include "temp_dir.hpp"
+#include "unit/comes_true.hpp"
+#include "unit/expect.hpp"
+#include "unit/temp_dir.hpp"
 
 #include <execcred/base/rfc3339.hpp>
-#include <execcred/kube/credential_source.hpp>
+#include <execcred/engine/credential_source.hpp>
 #include <execcred/os/file.hpp>
 
 #include <doctest/doctest.h>

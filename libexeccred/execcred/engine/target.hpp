@@ -2,7 +2,7 @@
 // The clusters to examine, from ClusterProfiles or a kubeconfig.
 #pragma once
 
-#include "report.hpp"
+#include <execcred/engine/report.hpp>
 
 #include <execcred/exec/exec_credential.hpp>
 #include <execcred/kube/access.hpp>
@@ -56,14 +56,5 @@ Target target_of(const Mapping& mapping, const ClusterProfile& profile,
                  const std::string& provider);
 // The target for a ClusterProfile whose name is known, but which cannot be read because of `error`.
 Target target_of(const ProfileName& name, const Error& error);
-
-struct KubeconfigQuery {
-  std::string path = {};
-  std::string context = {};  // empty: the current one
-  bool all_contexts = false;
-};
-
-// Fails (configuration) if the kubeconfig cannot be read or does not have the context.
-Result<std::vector<Target>> targets_of_kubeconfig(const KubeconfigQuery& query);
 
 }  // namespace execcred::doctor

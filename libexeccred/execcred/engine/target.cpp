@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "target.hpp"
+#include <execcred/engine/target.hpp>
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>

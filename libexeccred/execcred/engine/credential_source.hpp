@@ -15,8 +15,8 @@
 #include <execcred/base/duration.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
+#include <execcred/engine/get_credential.hpp>
 #include <execcred/exec/exec_credential.hpp>
-#include <execcred/kube/access.hpp>
 
 #include <chrono>
 #include <memory>

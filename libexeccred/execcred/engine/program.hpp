@@ -3,7 +3,7 @@
 // changed by others.
 #pragma once
 
-#include "report.hpp"
+#include <execcred/engine/report.hpp>
 
 #include <execcred/base/environment.hpp>
 #include <execcred/base/error.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "credential_check.hpp"
+#include <execcred/engine/credential_check.hpp>
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/digest.hpp>
