@@ -145,8 +145,9 @@ std::string scrubbed(std::string_view text, std::string_view home) {
 }
 
 std::vector<ArchiveFile> members_of(const BundleInput& input, TimePoint now) {
-  std::vector<ArchiveFile> members = {{.name = "doctor.json", .text = write_json(*input.items)},
-                                      {.name = "version.json", .text = version_json()}};
+  std::vector<ArchiveFile> members = {
+      {.name = "doctor.json", .text = doctor::write_json(*input.items)},
+      {.name = "version.json", .text = version_json()}};
   const std::vector<MappedProvider> providers = providers_of(input);
   if (!input.mapping_path.empty()) {
     members.push_back({.name = "mapping.yaml", .text = mapping_text(input)});

@@ -15,7 +15,7 @@ namespace execcred::cli {
 struct BundleInput {
   std::string mapping_path = {};  // empty: a kubeconfig was examined
   const ProfileSource* source = nullptr;
-  const std::vector<doctor::Item>* items = nullptr;
+  const std::vector<engine::Item>* items = nullptr;
   Environment environment = {};
   Duration limit = {};  // of each run of a plugin
 };

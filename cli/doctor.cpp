@@ -156,7 +156,7 @@ Status Doctor::check() const {
   return {};
 }
 
-Result<std::vector<doctor::Target>> Doctor::targets(Outcome& outcome) const {
+Result<std::vector<engine::Target>> Doctor::targets(Outcome& outcome) const {
   if (!targets_.mapping_path.empty()) return targets_.read(outcome);
   return doctor::targets_of_kubeconfig({.path = targets_.source.kubeconfig(),
                                         .context = targets_.source.context(),
@@ -175,22 +175,22 @@ Result<doctor::ExaminationOptions> Doctor::examination_options() const {
   return options;
 }
 
-std::string Doctor::text_of(const std::vector<doctor::Item>& items) const {
-  if (format_ == "json") return write_json(items);
-  if (format_ == "yaml") return write_yaml(items);
-  if (format_ == "prometheus") return write_prometheus(items);
-  if (format_ == "html") return write_html(items, SystemClock().now());
-  if (format_ == "name") return write_names(items);
+std::string Doctor::text_of(const std::vector<engine::Item>& items) const {
+  if (format_ == "json") return doctor::write_json(items);
+  if (format_ == "yaml") return doctor::write_yaml(items);
+  if (format_ == "prometheus") return doctor::write_prometheus(items);
+  if (format_ == "html") return doctor::write_html(items, SystemClock().now());
+  if (format_ == "name") return doctor::write_names(items);
   // With --color=auto, a file has no colours.
   const bool is_for_file = !output_file_.empty() && output_file_ != "-";
   const Paint paint = Paint::of(is_for_file && color_ == "auto" ? "never" : color_);
   const std::string next = next_commands(items);
-  if (format_ == "wide") return write_table(items, true, paint, next);
-  if (items.size() == 1) return write_one(items.front(), is_debug_, paint, next);
-  return items.empty() ? std::string() : write_table(items, false, paint, next);
+  if (format_ == "wide") return doctor::write_table(items, true, paint, next);
+  if (items.size() == 1) return doctor::write_one(items.front(), is_debug_, paint, next);
+  return items.empty() ? std::string() : doctor::write_table(items, false, paint, next);
 }
 
-std::string Doctor::next_commands(const std::vector<doctor::Item>& items) const {
+std::string Doctor::next_commands(const std::vector<engine::Item>& items) const {
   if (targets_.mapping_path.empty()) return {};
   NextCommand grant("grant");
   grant.add(targets_).add(timeout_, fleet_).add_each("can", permissions_);
@@ -234,7 +234,7 @@ Result<Outcome> Doctor::run() {
   if (!log_.empty()) return read_log();
   const doctor::ExaminationOptions examination = TRY(examination_options());
   Outcome outcome;
-  std::vector<doctor::Target> found = TRY(targets(outcome));
+  std::vector<engine::Target> found = TRY(targets(outcome));
   // With nothing to examine and no document that could be used, there is nothing to write.
   if (found.empty() && outcome.exit_code != 0) return outcome;
   doctor::FleetResult result = examine_all(std::move(found), examination, fleet_);
@@ -243,7 +243,7 @@ Result<Outcome> Doctor::run() {
   const bool is_withheld = is_cut && format_ == "prometheus";
   if (!is_withheld) TRY(give_out(text_of(result.items), outcome));
   if (is_debug_ && !(format_ == "text" && result.items.size() == 1)) {
-    for (const doctor::Item& item : result.items) {
+    for (const engine::Item& item : result.items) {
       for (const std::string& line : item.exchange) {
         outcome.notes +=
             std::string(kProgram) + ": debug: " + printable(item.full_name()) + ": " + line + "\n";

@@ -23,14 +23,14 @@ class Doctor final : public Command {
  private:
   Status check() const;
   std::string beside_log() const;
-  Result<std::vector<doctor::Target>> targets(Outcome& outcome) const;
+  Result<std::vector<engine::Target>> targets(Outcome& outcome) const;
   void add_input_options(CommandOptions& options);
   void add_examination_options(CommandOptions& options);
   void add_log_options(CommandOptions& options);
   Result<doctor::ExaminationOptions> examination_options() const;
   Result<Outcome> read_log() const;
-  std::string text_of(const std::vector<doctor::Item>& items) const;
-  std::string next_commands(const std::vector<doctor::Item>& items) const;
+  std::string text_of(const std::vector<engine::Item>& items) const;
+  std::string next_commands(const std::vector<engine::Item>& items) const;
   Status check_output_file() const;
   Status give_out(const std::string& text, Outcome& outcome) const;
 

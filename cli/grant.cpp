@@ -28,7 +28,7 @@ bool is_role_name(std::string_view name) {
 // An error for each cluster without a result.
 void report(const std::vector<grant::Item>& items, Outcome& outcome) {
   for (const grant::Item& item : items) {
-    const doctor::Step* const step = item.examined.failed_step();
+    const engine::Step* const step = item.examined.failed_step();
     if (step == nullptr) continue;
     outcome.problems.push_back(
         {.kind = Error::Kind::no_credential,
@@ -41,13 +41,13 @@ void report(const std::vector<grant::Item>& items, Outcome& outcome) {
 int worse(int code, int before) { return code == 1 || before == 0 ? code : before; }
 
 // The steps that --check is about. Doctor skips them where the server is not verified.
-bool is_granted(const doctor::Item& item, bool asks_permissions) {
-  const auto passed = [&item](doctor::StepId id) {
-    const doctor::Verdict verdict = item.step(id).verdict;
-    return verdict == doctor::Verdict::ok || verdict == doctor::Verdict::warn;
+bool is_granted(const engine::Item& item, bool asks_permissions) {
+  const auto passed = [&item](engine::StepId id) {
+    const engine::Verdict verdict = item.step(id).verdict;
+    return verdict == engine::Verdict::ok || verdict == engine::Verdict::warn;
   };
-  return item.verdict() != doctor::Verdict::fail && passed(doctor::StepId::authenticate) &&
-         (!asks_permissions || passed(doctor::StepId::authorize));
+  return item.verdict() != engine::Verdict::fail && passed(engine::StepId::authenticate) &&
+         (!asks_permissions || passed(engine::StepId::authorize));
 }
 
 }  // namespace
@@ -102,28 +102,29 @@ NextCommand Grant::next(std::string_view command) const {
   return next;
 }
 
-Outcome Grant::check(std::vector<doctor::Target> targets, const grant::Rules& rules,
+Outcome Grant::check(std::vector<engine::Target> targets, const grant::Rules& rules,
                      Outcome outcome) {
   const doctor::ExaminationOptions options{
       .timeout = timeout_, .permissions = rules.permissions, .environment = Environment::copy()};
   const doctor::FleetResult result = examine_all(std::move(targets), options, fleet_);
-  const std::vector<doctor::Item>& items = result.items;
+  const std::vector<engine::Item>& items = result.items;
   if (format_ == "json") {
-    outcome.text = SecretString(write_json(items));
+    outcome.text = SecretString(doctor::write_json(items));
   } else if (format_ == "yaml") {
-    outcome.text = SecretString(write_yaml(items));
+    outcome.text = SecretString(doctor::write_yaml(items));
   } else {
     NextCommand grant = next("grant");
     grant.add("cluster-role", cluster_role_);
     if (binds_groups_) grant.add_flag("bind-groups");
     const std::string lines = lines_for_refused(items, grant, targets_.name);
-    outcome.text = SecretString(items.size() == 1 ? write_one(items.front(), false, {}, lines)
-                                                  : write_table(items, true, {}, lines));
+    outcome.text =
+        SecretString(items.size() == 1 ? doctor::write_one(items.front(), false, {}, lines)
+                                       : doctor::write_table(items, true, {}, lines));
   }
   int code = exit_code_of(items);
   const bool asks = !rules.permissions.empty();
-  for (const doctor::Item& item : items) {
-    const bool is_refused = item.verdict() != doctor::Verdict::fail && !is_granted(item, asks);
+  for (const engine::Item& item : items) {
+    const bool is_refused = item.verdict() != engine::Verdict::fail && !is_granted(item, asks);
     if (is_refused) code = 1;
   }
   outcome.exit_code = worse(code, outcome.exit_code);
@@ -131,7 +132,7 @@ Outcome Grant::check(std::vector<doctor::Target> targets, const grant::Rules& ru
   return outcome;
 }
 
-Outcome Grant::print(std::vector<doctor::Target> targets, const grant::Rules& rules,
+Outcome Grant::print(std::vector<engine::Target> targets, const grant::Rules& rules,
                      Outcome outcome) {
   grant::FleetGrants done = grants_of(std::move(targets), rules, timeout_, fleet_);
   const auto granted =
@@ -148,7 +149,7 @@ Outcome Grant::print(std::vector<doctor::Target> targets, const grant::Rules& ru
                      " documents, each for its own cluster: --name=NAMESPACE/NAME prints one\n";
   }
   report(done.items, outcome);
-  std::vector<doctor::Item> examined;
+  std::vector<engine::Item> examined;
   examined.reserve(done.items.size());
   for (grant::Item& item : done.items) examined.push_back(std::move(item.examined));
   outcome.exit_code = worse(exit_code_of(examined), outcome.exit_code);
@@ -160,7 +161,7 @@ Result<Outcome> Grant::run() {
   const grant::Rules wanted = TRY(rules());
   TRY(targets_.source.check());
   Outcome outcome;
-  std::vector<doctor::Target> targets = TRY(targets_.read(outcome));
+  std::vector<engine::Target> targets = TRY(targets_.read(outcome));
   // With no ClusterProfile that could be used, there is nothing to write.
   if (targets.empty() && outcome.exit_code != 0) return outcome;
   return is_check_ ? check(std::move(targets), wanted, std::move(outcome))

@@ -23,10 +23,10 @@ class Grant final : public Command {
 
  private:
   Result<grant::Rules> rules() const;
-  Outcome check(std::vector<doctor::Target> targets, const grant::Rules& rules, Outcome outcome);
+  Outcome check(std::vector<engine::Target> targets, const grant::Rules& rules, Outcome outcome);
   // Of `command`, with the rights that were asked for.
   NextCommand next(std::string_view command) const;
-  Outcome print(std::vector<doctor::Target> targets, const grant::Rules& rules, Outcome outcome);
+  Outcome print(std::vector<engine::Target> targets, const grant::Rules& rules, Outcome outcome);
 
   TargetOptions targets_;
   std::vector<std::string> permissions_;

@@ -64,8 +64,8 @@ Result<Outcome> Migrate::run() {
   migrate::RewriteOptions choices{.plugin_dir = plugin_dir_, .context = context_};
   if (wraps_) {
     choices.wrapped_path = [](const std::string& name) {
-      const doctor::ProgramFinding found = doctor::look_at_program(name, Environment::copy());
-      return found.verdict == doctor::Verdict::fail ? std::string() : found.path;
+      const engine::ProgramFinding found = engine::look_at_program(name, Environment::copy());
+      return found.verdict == engine::Verdict::fail ? std::string() : found.path;
     };
   }
   const migrate::Rewritten rewritten =

@@ -19,8 +19,8 @@ constexpr std::array kRefusals = {cause::kForbidden, cause::kUnauthorizedUnknown
                                   cause::kUnauthorizedAudience, cause::kUnauthorizedUnknownCa,
                                   cause::kUnauthorizedOther};
 
-bool is_refused(const doctor::Item& item) {
-  return item.verdict() == doctor::Verdict::fail &&
+bool is_refused(const engine::Item& item) {
+  return item.verdict() == engine::Verdict::fail &&
          std::find(kRefusals.begin(), kRefusals.end(), item.cause()) != kRefusals.end();
 }
 
@@ -81,13 +81,13 @@ NextCommand& NextCommand::add(Duration plugin_limit, const FleetOptions& fleet) 
 
 std::string NextCommand::line() const { return std::string(kNext) + text_ + "\n"; }
 
-std::string lines_for_refused(const std::vector<doctor::Item>& items, const NextCommand& grant,
+std::string lines_for_refused(const std::vector<engine::Item>& items, const NextCommand& grant,
                               const std::string& name) {
   constexpr std::size_t kMost = 10;
   const bool is_alone = items.size() == 1 && name.empty();
   std::string lines;
   std::size_t refused = 0;
-  for (const doctor::Item& item : items) {
+  for (const engine::Item& item : items) {
     if (!is_refused(item) || ++refused > kMost) continue;
     NextCommand command = grant;
     if (!is_alone) command.add("name", item.full_name());

@@ -49,7 +49,7 @@ class NextCommand {
 // For each cluster that refuses its user: the line with the command `grant`, whose output kubectl
 // applies to that cluster. `grant` has all options but --name. Of many clusters, only the first are
 // listed.
-std::string lines_for_refused(const std::vector<doctor::Item>& items, const NextCommand& grant,
+std::string lines_for_refused(const std::vector<engine::Item>& items, const NextCommand& grant,
                               const std::string& name);
 
 }  // namespace execcred::cli

@@ -17,24 +17,24 @@ void TargetOptions::add_to(CommandOptions& options, bool is_mapping_required) {
   add_choice_options(options, name, provider, may_be_empty);
 }
 
-Result<std::vector<doctor::Target>> TargetOptions::read(Outcome& outcome) const {
-  const doctor::Mapping mapping = TRY(doctor::Mapping::load(mapping_path, hint_on_provider));
+Result<std::vector<engine::Target>> TargetOptions::read(Outcome& outcome) const {
+  const engine::Mapping mapping = TRY(engine::Mapping::load(mapping_path, hint_on_provider));
   if (!provider.empty() && mapping.find(provider) == nullptr) {
     return Error{.kind = Error::Kind::configuration,
                  .message = "provider " + in_quotes(provider) + " is not in the mapping"};
   }
-  std::vector<doctor::Target> targets;
+  std::vector<engine::Target> targets;
   Inventory inventory;
   const auto take = [&](const Result<ClusterProfile>& profile, const ProfileName& of) {
     if (profile) {
       if (!is_named(*profile, name)) return;
       ++inventory.found;
-      targets.push_back(doctor::target_of(mapping, *profile, provider));
+      targets.push_back(engine::target_of(mapping, *profile, provider));
     } else if (of.name.empty()) {
       inventory.problems.push_back({.error = profile.error(), .is_of_unknown = true});
     } else if (name.empty() || name == of.name || name == of.full_name()) {
       ++inventory.found;
-      targets.push_back(doctor::target_of(of, profile.error()));
+      targets.push_back(engine::target_of(of, profile.error()));
     }
   };
   const Status is_read = source.for_each_document(name, take);

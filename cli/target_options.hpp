@@ -24,7 +24,7 @@ struct TargetOptions {
   // cannot be used. Adds the problems of other documents and the exit code to `outcome`. Fails
   // (configuration) if the mapping cannot be used or lacks the provider, and as
   // ProfileSource::for_each_document does.
-  Result<std::vector<doctor::Target>> read(Outcome& outcome) const;
+  Result<std::vector<engine::Target>> read(Outcome& outcome) const;
 };
 
 }  // namespace execcred::cli

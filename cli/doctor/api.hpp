@@ -2,8 +2,8 @@
 // doctor's requests to a cluster's API, and their replies. No request stores anything.
 #pragma once
 
-#include <execcred/engine/report.hpp>
 #include "connection.hpp"
+#include "steps.hpp"
 
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>

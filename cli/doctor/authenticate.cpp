@@ -302,7 +302,7 @@ class ServerRun {
     const auto fits = [this](std::optional<TimePoint> begin, std::optional<TimePoint> end) {
       return (!begin || *begin <= *server_time_) && (!end || *end > *server_time_);
     };
-    const CredentialFacts& facts = check_.facts;
+    const engine::CredentialFacts& facts = check_.facts;
     if (!fits(std::nullopt, check_.credential.expires_at)) return;
     if (facts.claims && !fits(facts.claims->not_before, facts.claims->expires_at)) return;
     const auto& certificate = facts.certificate;

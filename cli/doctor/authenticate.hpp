@@ -3,10 +3,10 @@
 #pragma once
 
 #include <execcred/engine/credential_check.hpp>
-#include <execcred/engine/report.hpp>
 #include "api.hpp"
 #include "authentication_config.hpp"
 #include "connection.hpp"
+#include "steps.hpp"
 
 #include <optional>
 #include <vector>
@@ -15,7 +15,7 @@ namespace execcred::doctor {
 
 struct ServerCheck {
   const Credential& credential;
-  const CredentialFacts& facts;
+  const engine::CredentialFacts& facts;
   const AuthenticationConfig* config = nullptr;
   const std::vector<Permission>& permissions;
   const Impersonation& act_as;

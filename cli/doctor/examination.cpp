@@ -149,7 +149,7 @@ void check_ca(const Connection& connection, Duration warn_before, Item& item) {
 
 // Compares the token with the server's own file, and reports a mismatch. Does nothing if a reply of
 // the server says more.
-void compare_with_config(const AuthenticationConfig& config, const CredentialFacts& facts,
+void compare_with_config(const AuthenticationConfig& config, const engine::CredentialFacts& facts,
                          Item& item) {
   const Step& authenticate = item.step(StepId::authenticate);
   const bool is_unanswered = authenticate.verdict == Verdict::skipped ||
@@ -205,7 +205,7 @@ Examination::Examination(const ExaminationOptions& options, int stop)
       stop_(stop),
       runner_(options.environment, {.limit = options.timeout, .stop = stop}) {}
 
-std::optional<Credential> Examination::get_credential(Target& target) {
+std::optional<Credential> Examination::get_credential(engine::Target& target) {
   Item& item = target.item;
   if (target.written) {
     for (const StepId id : {StepId::mapping, StepId::program, StepId::run}) {
@@ -218,9 +218,9 @@ std::optional<Credential> Examination::get_credential(Target& target) {
   return runner_.run(access, options_.environment, item);
 }
 
-void Examination::go_to_server(const Target& target, const Route& route,
+void Examination::go_to_server(const engine::Target& target, const Route& route,
                                const Credential* credential, Item& item) {
-  CredentialFacts facts;
+  engine::CredentialFacts facts;
   if (credential != nullptr) {
     item.keep_secret(credential->token);
     item.keep_secret(credential->client_key);
@@ -268,7 +268,7 @@ void Examination::go_to_server(const Target& target, const Route& route,
   if (credential != nullptr && options_.config) compare_with_config(*options_.config, facts, item);
 }
 
-void Examination::run(Target& target) {
+void Examination::run(engine::Target& target) {
   Item& item = target.item;
   const auto start = std::chrono::steady_clock::now();
   if (target.access) {

@@ -32,16 +32,16 @@ class Examination {
   Examination(const ExaminationOptions& options, int stop);
 
   // Writes the result to the target's item, and resets the rest of the target.
-  void run(Target& target);
+  void run(engine::Target& target);
 
  private:
-  std::optional<Credential> get_credential(Target& target);
-  void go_to_server(const Target& target, const Route& route, const Credential* credential,
+  std::optional<Credential> get_credential(engine::Target& target);
+  void go_to_server(const engine::Target& target, const Route& route, const Credential* credential,
                     Item& item);
 
   const ExaminationOptions& options_;
   int stop_;
-  PluginRunner runner_;
+  engine::PluginRunner runner_;
 };
 
 }  // namespace execcred::doctor

@@ -9,7 +9,7 @@ namespace {
 
 class Examinations final : public cli::FleetWork {
  public:
-  Examinations(std::vector<Target> targets, ExaminationOptions options)
+  Examinations(std::vector<engine::Target> targets, ExaminationOptions options)
       : FleetWork(targets.size()),
         targets_(std::move(targets)),
         options_(std::move(options)),
@@ -29,14 +29,14 @@ class Examinations final : public cli::FleetWork {
   }
 
  private:
-  std::vector<Target> targets_;
+  std::vector<engine::Target> targets_;
   ExaminationOptions options_;
   Examination examination_;
 };
 
 }  // namespace
 
-FleetResult examine_all(std::vector<Target> targets, const ExaminationOptions& examination,
+FleetResult examine_all(std::vector<engine::Target> targets, const ExaminationOptions& examination,
                         const cli::FleetOptions& options) {
   const auto work = std::make_shared<Examinations>(std::move(targets), examination);
   cli::FleetEnd end = run_fleet(work, options);

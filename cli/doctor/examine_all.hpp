@@ -2,9 +2,9 @@
 // Examines many clusters in parallel.
 #pragma once
 
-#include <execcred/engine/report.hpp>
 #include <execcred/engine/target.hpp>
 #include "examination.hpp"
+#include "steps.hpp"
 
 #include "fleet.hpp"
 
@@ -18,7 +18,7 @@ struct FleetResult {
   cli::FleetEnd end = {};
 };
 
-FleetResult examine_all(std::vector<Target> targets, const ExaminationOptions& examination,
+FleetResult examine_all(std::vector<engine::Target> targets, const ExaminationOptions& examination,
                         const cli::FleetOptions& options);
 
 }  // namespace execcred::doctor

@@ -78,7 +78,7 @@ Result<std::string> data_or_file(std::string_view data, const std::string& path,
   return error;
 }
 
-Result<Credential> written_credential(const KubeconfigUser& user, Target& target) {
+Result<Credential> written_credential(const KubeconfigUser& user, engine::Target& target) {
   Credential credential;
   KubeconfigToken token =
       TRY(read_token(user).cause(user.token_file.empty() ? cause::kProfileInvalid : ""));
@@ -100,7 +100,7 @@ Result<Credential> written_credential(const KubeconfigUser& user, Target& target
   return credential;
 }
 
-Status take_exec(const KubeconfigUser& user, const fs::path& folder, Target& target) {
+Status take_exec(const KubeconfigUser& user, const fs::path& folder, engine::Target& target) {
   const json::ObjectReader exec = TRY(json::ObjectReader::open(user.exec, "exec"));
   target.access->exec = inspect_exec_config(exec, CommandRule::any).exec;
   make_absolute(target.access->exec.command, folder);
@@ -116,12 +116,12 @@ std::string unusable_field(const KubeconfigUser& user) {
   return "neither a token, a client certificate nor an exec section";
 }
 
-void fail(Target& target, StepId step, std::string_view cause, const Error& error) {
+void fail(engine::Target& target, StepId step, std::string_view cause, const Error& error) {
   target.item.fail(step, cause, error.message, error.hint);
   target.access.reset();
 }
 
-void take_user(const Document& document, const KubeconfigContext& context, Target& target) {
+void take_user(const Document& document, const KubeconfigContext& context, engine::Target& target) {
   const KubeconfigUser& user = context.user;
   if (!user.problems.empty()) {
     return fail(target, StepId::profile, cause::kProfileInvalid, user.problems.front());
@@ -153,8 +153,8 @@ void take_user(const Document& document, const KubeconfigContext& context, Targe
   target.item.fail(StepId::credential, credential.error(), cause_of(credential.error()));
 }
 
-Target target_of_context(const Document& document, const std::string& name) {
-  Target target;
+engine::Target target_of_context(const Document& document, const std::string& name) {
+  engine::Target target;
   target.item.name = name;
   const Result<KubeconfigContext> context = document.config.context(name);
   if (!context) {
@@ -180,7 +180,7 @@ Target target_of_context(const Document& document, const std::string& name) {
 
 }  // namespace
 
-Result<std::vector<Target>> targets_of_kubeconfig(const KubeconfigQuery& query) {
+Result<std::vector<engine::Target>> targets_of_kubeconfig(const KubeconfigQuery& query) {
   const Document document = TRY(read(query.path));
   std::vector<std::string> names = document.config.context_names();
   if (names.empty())
@@ -199,7 +199,7 @@ Result<std::vector<Target>> targets_of_kubeconfig(const KubeconfigQuery& query) 
     }
     names = {wanted};
   }
-  std::vector<Target> targets;
+  std::vector<engine::Target> targets;
   targets.reserve(names.size());
   for (const std::string& name : names) targets.push_back(target_of_context(document, name));
   return targets;

@@ -2,6 +2,8 @@
 // The clusters to examine, from a kubeconfig.
 #pragma once
 
+#include "steps.hpp"
+
 #include <execcred/engine/target.hpp>
 
 #include <string>
@@ -16,6 +18,6 @@ struct KubeconfigQuery {
 };
 
 // Fails (configuration) if the kubeconfig cannot be read or does not have the context.
-Result<std::vector<Target>> targets_of_kubeconfig(const KubeconfigQuery& query);
+Result<std::vector<engine::Target>> targets_of_kubeconfig(const KubeconfigQuery& query);
 
 }  // namespace execcred::doctor

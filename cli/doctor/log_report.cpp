@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log_report.hpp"
 
-#include <execcred/engine/report.hpp>
 #include "output.hpp"
+#include "steps.hpp"
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/rfc3339.hpp>

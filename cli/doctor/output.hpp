@@ -2,7 +2,7 @@
 // The output formats of examinations. No control character of a text from elsewhere is printed.
 #pragma once
 
-#include <execcred/engine/report.hpp>
+#include "steps.hpp"
 
 #include "paint.hpp"
 

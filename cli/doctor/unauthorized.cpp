@@ -73,7 +73,7 @@ class Explanation {
       : check_(check), peer_(peer), server_time_(server_time), anonymous_(anonymous) {}
 
   Unauthorized run() {
-    const CredentialFacts& facts = check_.facts;
+    const engine::CredentialFacts& facts = check_.facts;
     if (facts.claims) {
       // API servers accept a token that begins a little later.
       constexpr std::chrono::seconds kLeeway(60);
@@ -245,7 +245,7 @@ class Explanation {
     return false;
   }
 
-  bool by_certificate(const CertificateFacts& certificate) {
+  bool by_certificate(const engine::CertificateFacts& certificate) {
     if (by_time(certificate.not_before, certificate.not_after, std::chrono::seconds(1),
                 "the certificate"))
       return true;

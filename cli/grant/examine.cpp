@@ -14,11 +14,11 @@
 namespace execcred::grant {
 namespace {
 
-using doctor::StepId;
+using engine::StepId;
 
 class Grants final : public cli::FleetWork {
  public:
-  Grants(std::vector<doctor::Target> targets, Rules rules, Duration limit)
+  Grants(std::vector<engine::Target> targets, Rules rules, Duration limit)
       : FleetWork(targets.size()),
         targets_(std::move(targets)),
         items_(targets_.size()),
@@ -26,7 +26,7 @@ class Grants final : public cli::FleetWork {
         runner_(environment_, {.limit = limit, .stop = stop()}) {}
 
   bool run(std::size_t number) override {
-    doctor::Target& target = targets_[number];
+    engine::Target& target = targets_[number];
     Item& item = items_[number];
     item.examined = std::move(target.item);
     if (target.access) examine(*target.access, item);
@@ -49,9 +49,9 @@ class Grants final : public cli::FleetWork {
     if (!credential) return;
     item.examined.keep_secret(credential->token);
     item.examined.keep_secret(credential->client_key);
-    const doctor::CredentialFacts facts =
+    const engine::CredentialFacts facts =
         check_credential(*credential, {.now = SystemClock().now()}, item.examined);
-    if (item.examined.verdict() == doctor::Verdict::fail) return;
+    if (item.examined.verdict() == engine::Verdict::fail) return;
     Result<std::vector<Grant>> readings = read(access, facts, credential->token, item.examined);
     if (readings) {
       item.readings = std::move(readings).value();
@@ -60,8 +60,8 @@ class Grants final : public cli::FleetWork {
     }
   }
 
-  Result<std::vector<Grant>> read(const Access& access, const doctor::CredentialFacts& facts,
-                                  const SecretString& token, const doctor::Item& examined) const {
+  Result<std::vector<Grant>> read(const Access& access, const engine::CredentialFacts& facts,
+                                  const SecretString& token, const engine::Item& examined) const {
     const Url server = TRY(parse_url(access.cluster.server).context("reading the server"));
     const Origin origin = TRY(origin_of(access, environment_));
     const std::vector<Identity> identities =
@@ -78,16 +78,16 @@ class Grants final : public cli::FleetWork {
     return grants;
   }
 
-  std::vector<doctor::Target> targets_;
+  std::vector<engine::Target> targets_;
   std::vector<Item> items_;
   Rules rules_;
   Environment environment_ = Environment::copy();
-  doctor::PluginRunner runner_;
+  engine::PluginRunner runner_;
 };
 
 }  // namespace
 
-FleetGrants grants_of(std::vector<doctor::Target> targets, const Rules& rules, Duration limit,
+FleetGrants grants_of(std::vector<engine::Target> targets, const Rules& rules, Duration limit,
                       const cli::FleetOptions& options) {
   const auto work = std::make_shared<Grants>(std::move(targets), rules, limit);
   cli::FleetEnd end = run_fleet(work, options);

@@ -19,7 +19,7 @@ struct FleetGrants {
 };
 
 // `limit` is the time limit of each run.
-FleetGrants grants_of(std::vector<doctor::Target> targets, const Rules& rules, Duration limit,
+FleetGrants grants_of(std::vector<engine::Target> targets, const Rules& rules, Duration limit,
                       const cli::FleetOptions& options);
 
 }  // namespace execcred::grant

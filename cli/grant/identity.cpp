@@ -149,7 +149,7 @@ Result<Identity> of_aks(const json::Value& payload) {
                  "ask Entra: az ad sp show --id CLIENT_ID");
 }
 
-Result<Identity> of_certificate(const doctor::CertificateFacts& certificate) {
+Result<Identity> of_certificate(const engine::CertificateFacts& certificate) {
   if (certificate.user.name.empty()) {
     return unknown("the certificate of " + in_quotes(certificate.subject) +
                        " has no common name, so it is nobody to an API server",
@@ -292,7 +292,7 @@ Result<Origin> origin_of(const Access& access, const Environment& environment) {
   return origin;
 }
 
-Evidence evidence_of(const doctor::CredentialFacts& facts, const SecretString& token,
+Evidence evidence_of(const engine::CredentialFacts& facts, const SecretString& token,
                      const Origin& origin) {
   return {.facts = facts,
           .is_eks_token = token.reveal().starts_with(kEksToken),

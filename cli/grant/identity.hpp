@@ -61,11 +61,11 @@ struct Identity {
 };
 
 struct Evidence {
-  const doctor::CredentialFacts& facts;
+  const engine::CredentialFacts& facts;
   bool is_eks_token = false;
   bool is_google_token = false;
 };
-Evidence evidence_of(const doctor::CredentialFacts& facts, const SecretString& token,
+Evidence evidence_of(const engine::CredentialFacts& facts, const SecretString& token,
                      const Origin& origin);
 
 // One identity, or two if the issuer does not tell whether it is the cluster's own: then the first

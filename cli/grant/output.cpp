@@ -97,7 +97,7 @@ Value value_of(const Item& item) {
   add("name", item.examined.name);
   add("provider", item.examined.provider);
   if (item.readings.empty()) {
-    if (const doctor::Step* const step = item.examined.failed_step()) {
+    if (const engine::Step* const step = item.examined.failed_step()) {
       add("error", step->message);
       add("hint", step->hint);
     }

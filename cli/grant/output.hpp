@@ -12,7 +12,7 @@
 namespace execcred::grant {
 
 struct Item {
-  doctor::Item examined = {};
+  engine::Item examined = {};
   std::string server = {};
   // Empty if the identity is not known; `examined` then has the reason. The first one is to be
   // applied. A second one is another reading of the same credential.

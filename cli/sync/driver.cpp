@@ -56,7 +56,7 @@ Driver::~Driver() {
 Status Driver::read_mapping() {
   // The text is read first: if the file changes in between, the next look finds another text.
   const Result<std::string> text = read_file(settings_.mapping, kMaxMapping);
-  mapping_ = TRY(doctor::Mapping::load(settings_.mapping, cli::hint_on_provider));
+  mapping_ = TRY(engine::Mapping::load(settings_.mapping, cli::hint_on_provider));
   if (text) mapping_text_ = *text;
   return {};
 }
@@ -85,8 +85,8 @@ void Driver::tell(Event event) {
 
 event::Listed Driver::resolved(const ListedProfile& listed) const {
   const ProfileName name{.name_space = listed.name_space, .name = listed.name};
-  doctor::Target target = listed.profile ? doctor::target_of(mapping_, *listed.profile, {})
-                                         : doctor::target_of(name, listed.profile.error());
+  engine::Target target = listed.profile ? engine::target_of(mapping_, *listed.profile, {})
+                                         : engine::target_of(name, listed.profile.error());
   event::Listed result{.name_space = listed.name_space,
                        .name = listed.name,
                        .uid = listed.uid,
@@ -96,12 +96,12 @@ event::Listed Driver::resolved(const ListedProfile& listed) const {
     result.access = std::make_shared<const Access>(std::move(*target.access));
     result.digest = digest_of(*result.access);
   } else {
-    const doctor::Step* const step = target.item.cause_step();
+    const engine::Step* const step = target.item.cause_step();
     const std::string_view cause = step == nullptr ? execcred::cause::kProfileInvalid : step->cause;
     result.problem = Failure{.cause = cause,
                              .message = step == nullptr ? "it cannot be used" : step->message,
                              .hint = step == nullptr ? std::string() : step->hint,
-                             .is_unavailability = doctor::is_unavailability(cause)};
+                             .is_unavailability = engine::is_unavailability(cause)};
   }
   const Mark mark{.instance = settings_.rules.instance,
                   .name_space = listed.name_space,
@@ -134,7 +134,7 @@ void Driver::take(const ListedProfile& listed) {
 bool Driver::has_new_mapping() {
   const Result<std::string> text = read_file(settings_.mapping, kMaxMapping);
   if (text && *text == mapping_text_) return false;
-  Result<doctor::Mapping> mapping = doctor::Mapping::load(settings_.mapping, cli::hint_on_provider);
+  Result<engine::Mapping> mapping = engine::Mapping::load(settings_.mapping, cli::hint_on_provider);
   if (text) mapping_text_ = *text;
   if (!mapping) {
     parts_.journal.write(Level::error, mapping.error());

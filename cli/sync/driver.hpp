@@ -117,8 +117,8 @@ class Driver {
 
   DriverSettings settings_;
   Parts parts_;
-  doctor::PluginRunner runner_;
-  doctor::Mapping mapping_;
+  engine::PluginRunner runner_;
+  engine::Mapping mapping_;
   std::string mapping_text_;
 
   mutable std::mutex mutex_;

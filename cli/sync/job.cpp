@@ -39,7 +39,7 @@ bool is_cheap_to_ask(std::string_view command) {
 // The end that the plugin claims; or, if it claims one only so that clients ask again, that of its
 // token or certificate. Such a claim moves with each answer.
 std::optional<sys_seconds> end_of(const Credential& credential,
-                                  const doctor::CredentialFacts& facts, bool is_cheap) {
+                                  const engine::CredentialFacts& facts, bool is_cheap) {
   if (!credential.expires_at) return std::nullopt;
   const auto claimed = std::chrono::floor<std::chrono::seconds>(*credential.expires_at);
   if (!is_cheap) return claimed;
@@ -164,14 +164,14 @@ class Work {
   }
 
   std::optional<Credential> ask_plugin() {
-    doctor::Item item;
+    engine::Item item;
     item.name_space = job_.mark.name_space;
     item.name = job_.mark.name;
     const Access& access = *job_.access;
     const auto start = std::chrono::steady_clock::now();
     std::optional<Credential> credential;
     if (access.exec.interactive_mode == "Always") {
-      item.fail(doctor::StepId::run, execcred::cause::kInteractionNeeded,
+      item.fail(engine::StepId::run, execcred::cause::kInteractionNeeded,
                 "its interactiveMode is Always: clients without a terminal do not run it",
                 "a controller has no terminal: use a plugin that needs none");
     } else {
@@ -188,20 +188,20 @@ class Work {
       if (facts_.is_unusable) credential.reset();
     }
     if (credential && credential->expires_at && *credential->expires_at <= SystemClock().now()) {
-      item.fail(doctor::StepId::credential, execcred::cause::kCredentialExpired,
+      item.fail(engine::StepId::credential, execcred::cause::kCredentialExpired,
                 "the plugin gave a credential that has ended at " +
-                    doctor::text_of(*credential->expires_at));
+                    engine::text_of(*credential->expires_at));
       credential.reset();
     }
     if (credential) return credential;
-    const doctor::Step* const step = item.cause_step();
+    const engine::Step* const step = item.cause_step();
     const std::string_view cause = step == nullptr ? execcred::cause::kProgramFailed : step->cause;
     give_up({.cause = cause,
              .message = step == nullptr ? "the plugin gave no credential" : step->message,
              .hint = step == nullptr ? std::string() : step->hint,
-             .is_unavailability = doctor::is_unavailability(cause),
+             .is_unavailability = engine::is_unavailability(cause),
              .is_local = step != nullptr &&
-                         (step->is_local || step == &item.step(doctor::StepId::program))});
+                         (step->is_local || step == &item.step(engine::StepId::program))});
     return std::nullopt;
   }
 
@@ -287,7 +287,7 @@ class Work {
   const Job& job_;
   const JobTools& tools_;
   JobResult result_;
-  doctor::CredentialFacts facts_ = {};  // of the plugin's answer
+  engine::CredentialFacts facts_ = {};  // of the plugin's answer
 };
 
 }  // namespace

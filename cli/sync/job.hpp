@@ -16,7 +16,7 @@ namespace execcred::sync {
 
 struct JobTools {
   std::vector<Target*> targets = {};
-  doctor::PluginRunner& runner;
+  engine::PluginRunner& runner;
   const Environment& environment;
   Journal& journal;
   MayWrite may_write = {};

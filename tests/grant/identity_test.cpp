@@ -19,8 +19,8 @@ namespace {
 
 constexpr const char* kServer = "https://10.0.0.7:6443";
 
-doctor::CredentialFacts facts_of(std::string_view claims) {
-  doctor::CredentialFacts facts;
+engine::CredentialFacts facts_of(std::string_view claims) {
+  engine::CredentialFacts facts;
   facts.payload = json::parse(claims).value();
   UnverifiedClaims read;
   const auto text = [&](std::string_view name) {
@@ -36,7 +36,7 @@ doctor::CredentialFacts facts_of(std::string_view claims) {
   return facts;
 }
 
-Result<std::vector<Identity>> of(const doctor::CredentialFacts& facts, const Origin& origin = {},
+Result<std::vector<Identity>> of(const engine::CredentialFacts& facts, const Origin& origin = {},
                                  std::string_view server = kServer) {
   const grant::Evidence evidence{.facts = facts};
   return grant::identities_of(evidence, origin, parse_url(server).value());
@@ -157,8 +157,8 @@ TEST_CASE("identity: a token of Entra for AKS is its object, another one has an 
 }
 
 TEST_CASE("identity: a certificate is its CN and O, and without a CN it is nobody") {
-  doctor::CredentialFacts facts;
-  facts.certificate = doctor::CertificateFacts{
+  engine::CredentialFacts facts;
+  facts.certificate = engine::CertificateFacts{
       .subject = "O=dev", .user = {.name = "jane", .groups = {"dev"}}, .issuer = "CN=ca"};
   const auto found = of(facts);
   REQUIRE(found);
@@ -171,7 +171,7 @@ TEST_CASE("identity: a certificate is its CN and O, and without a CN it is nobod
 }
 
 TEST_CASE("identity: AWS's role and Google's account come from the options, or are not known") {
-  const doctor::CredentialFacts facts;
+  const engine::CredentialFacts facts;
   const Url server = parse_url(kServer).value();
   const auto aws = [&](const Origin& origin) {
     return grant::identities_of(grant::evidence_of(facts, SecretString("k8s-aws-v1.abc"), origin),
@@ -198,7 +198,7 @@ TEST_CASE("identity: AWS's role and Google's account come from the options, or a
 }
 
 TEST_CASE("identity: an opaque token is known to the cluster alone") {
-  const auto found = of(doctor::CredentialFacts());
+  const auto found = of(engine::CredentialFacts());
   REQUIRE_FALSE(found);
   CHECK(found.error().kind == Error::Kind::no_credential);
   CHECK(found.error().hint.find("ask the cluster") != std::string::npos);

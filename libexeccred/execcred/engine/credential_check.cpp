@@ -20,7 +20,7 @@
 #include <memory>
 #include <utility>
 
-namespace execcred::doctor {
+namespace execcred::engine {
 namespace {
 
 constexpr std::chrono::seconds kLeeway(60);  // as API servers grant it
@@ -212,4 +212,4 @@ CredentialFacts check_credential(const Credential& credential, const CredentialR
   return Check(credential, rules, item).run();
 }
 
-}  // namespace execcred::doctor
+}  // namespace execcred::engine

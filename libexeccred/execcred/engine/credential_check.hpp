@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace execcred::doctor {
+namespace execcred::engine {
 
 struct CertificateFacts {
   std::string subject = {};
@@ -49,4 +49,4 @@ struct CredentialRules {
 CredentialFacts check_credential(const Credential& credential, const CredentialRules& rules,
                                  Item& item);
 
-}  // namespace execcred::doctor
+}  // namespace execcred::engine

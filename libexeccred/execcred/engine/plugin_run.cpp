@@ -13,7 +13,7 @@
 #include <csignal>
 #include <utility>
 
-namespace execcred::doctor {
+namespace execcred::engine {
 namespace {
 
 // Only glibc has sigabbrev_np.
@@ -198,4 +198,4 @@ std::optional<Credential> PluginRunner::run(const Access& access, const Environm
   return credential;
 }
 
-}  // namespace execcred::doctor
+}  // namespace execcred::engine

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-namespace execcred::doctor {
+namespace execcred::engine {
 
 struct RunOptions {
   Duration limit = kPluginLimit;
@@ -46,4 +46,4 @@ class PluginRunner {
   Programs programs_;
 };
 
-}  // namespace execcred::doctor
+}  // namespace execcred::engine

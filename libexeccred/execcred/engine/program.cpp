@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace execcred::doctor {
+namespace execcred::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -146,4 +146,4 @@ std::optional<std::string> Programs::ask_version(const std::string& path) const 
   return printable(said.substr(start.size()));
 }
 
-}  // namespace execcred::doctor
+}  // namespace execcred::engine

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace execcred::doctor {
+namespace execcred::engine {
 
 struct ProgramFinding {
   Verdict verdict = Verdict::ok;
@@ -62,4 +62,4 @@ class Programs {
   std::map<std::string, Version, std::less<>> versions_;  // by path
 };
 
-}  // namespace execcred::doctor
+}  // namespace execcred::engine

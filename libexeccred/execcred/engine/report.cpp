@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace execcred::doctor {
+namespace execcred::engine {
 namespace {
 
 constexpr std::size_t kMaxText = 1024 - 3;  // and "..."
@@ -129,4 +129,4 @@ std::string text_of(TimePoint time) {
   return format_rfc3339(std::chrono::floor<std::chrono::seconds>(time));
 }
 
-}  // namespace execcred::doctor
+}  // namespace execcred::engine

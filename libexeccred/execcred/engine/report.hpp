@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace execcred::doctor {
+namespace execcred::engine {
 
 enum class Verdict { skipped, ok, warn, fail };
 
@@ -108,4 +108,4 @@ int exit_code_of(const std::vector<Item>& items);
 // "2026-07-01T12:00:00Z"
 std::string text_of(TimePoint time);
 
-}  // namespace execcred::doctor
+}  // namespace execcred::engine

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace execcred::doctor {
+namespace execcred::engine {
 namespace {
 
 constexpr std::string_view kMendProfile = "the author of the ClusterProfile must correct it";
@@ -168,4 +168,4 @@ Target target_of(const ProfileName& name, const Error& error) {
   return target;
 }
 
-}  // namespace execcred::doctor
+}  // namespace execcred::engine

@@ -16,7 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace execcred::doctor {
+namespace execcred::engine {
 
 struct Target {
   // The cluster's names, and the findings that are known before the examination.
@@ -57,4 +57,4 @@ Target target_of(const Mapping& mapping, const ClusterProfile& profile,
 // The target for a ClusterProfile whose name is known, but which cannot be read because of `error`.
 Target target_of(const ProfileName& name, const Error& error);
 
-}  // namespace execcred::doctor
+}  // namespace execcred::engine
