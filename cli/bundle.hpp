@@ -2,10 +2,10 @@
 // execcred doctor --bundle: one archive for a bug report, without secrets.
 #pragma once
 
-#include <execcred/engine/report.hpp>
 #include "profile_source.hpp"
 
 #include <execcred/base/environment.hpp>
+#include <execcred/engine/report.hpp>
 
 #include <string>
 #include <vector>

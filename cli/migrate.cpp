@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "migrate.hpp"
 
-#include <execcred/engine/program.hpp>
 #include "migrate/document.hpp"
 #include "migrate/report.hpp"
 
 #include <execcred/base/environment.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/engine/program.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/os/file.hpp>
 

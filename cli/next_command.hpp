@@ -6,9 +6,8 @@
 #include "fleet.hpp"
 #include "target_options.hpp"
 
-#include <execcred/engine/report.hpp>
-
 #include <execcred/base/duration.hpp>
+#include <execcred/engine/report.hpp>
 
 #include <string>
 #include <string_view>

@@ -2,11 +2,12 @@
 // The server's verdict on the credential: the steps clock, authenticate and authorize.
 #pragma once
 
-#include <execcred/engine/credential_check.hpp>
 #include "api.hpp"
 #include "authentication_config.hpp"
 #include "connection.hpp"
 #include "steps.hpp"
+
+#include <execcred/engine/credential_check.hpp>
 
 #include <optional>
 #include <vector>

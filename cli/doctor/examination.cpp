@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "examination.hpp"
 
-#include <execcred/engine/credential_check.hpp>
 #include "authenticate.hpp"
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/engine/credential_check.hpp>
 #include <execcred/http/route.hpp>
 #include <execcred/http/tls.hpp>
 #include <execcred/x509/openssl.hpp>
@@ -222,8 +222,6 @@ void Examination::go_to_server(const engine::Target& target, const Route& route,
                                const Credential* credential, Item& item) {
   engine::CredentialFacts facts;
   if (credential != nullptr) {
-    item.keep_secret(credential->token);
-    item.keep_secret(credential->client_key);
     facts = check_credential(*credential,
                              {.now = SystemClock().now(),
                               .is_written = target.access->exec.command.empty(),

@@ -2,13 +2,13 @@
 // Examines one cluster, from its ClusterProfile to the server's answer: every step of a controller.
 #pragma once
 
-#include <execcred/engine/plugin_run.hpp>
-#include <execcred/engine/target.hpp>
 #include "api.hpp"
 #include "authentication_config.hpp"
 #include "connection.hpp"
 
 #include <execcred/base/environment.hpp>
+#include <execcred/engine/plugin_run.hpp>
+#include <execcred/engine/target.hpp>
 
 #include <optional>
 #include <vector>

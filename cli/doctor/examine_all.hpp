@@ -2,9 +2,10 @@
 // Examines many clusters in parallel.
 #pragma once
 
-#include <execcred/engine/target.hpp>
 #include "examination.hpp"
 #include "steps.hpp"
+
+#include <execcred/engine/target.hpp>
 
 #include "fleet.hpp"
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "examine.hpp"
 
-#include <execcred/engine/credential_check.hpp>
-#include <execcred/engine/plugin_run.hpp>
-
 #include <execcred/base/clock.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/engine/credential_check.hpp>
+#include <execcred/engine/plugin_run.hpp>
 
 #include <memory>
 #include <optional>
@@ -47,8 +46,6 @@ class Grants final : public cli::FleetWork {
     item.server = access.cluster.server;
     const std::optional<Credential> credential = runner_.run(access, environment_, item.examined);
     if (!credential) return;
-    item.examined.keep_secret(credential->token);
-    item.examined.keep_secret(credential->client_key);
     const engine::CredentialFacts facts =
         check_credential(*credential, {.now = SystemClock().now()}, item.examined);
     if (item.examined.verdict() == engine::Verdict::fail) return;

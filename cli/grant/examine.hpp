@@ -4,10 +4,10 @@
 
 #include "output.hpp"
 
-#include <execcred/engine/target.hpp>
 #include "fleet.hpp"
 
 #include <execcred/base/duration.hpp>
+#include <execcred/engine/target.hpp>
 
 #include <vector>
 

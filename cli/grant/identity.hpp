@@ -4,10 +4,9 @@
 // identity that only the provider knows is an error.
 #pragma once
 
-#include <execcred/engine/credential_check.hpp>
-
 #include <execcred/base/result.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/engine/credential_check.hpp>
 #include <execcred/kube/access.hpp>
 
 #include <string>

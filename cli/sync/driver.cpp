@@ -96,12 +96,7 @@ event::Listed Driver::resolved(const ListedProfile& listed) const {
     result.access = std::make_shared<const Access>(std::move(*target.access));
     result.digest = digest_of(*result.access);
   } else {
-    const engine::Step* const step = target.item.cause_step();
-    const std::string_view cause = step == nullptr ? execcred::cause::kProfileInvalid : step->cause;
-    result.problem = Failure{.cause = cause,
-                             .message = step == nullptr ? "it cannot be used" : step->message,
-                             .hint = step == nullptr ? std::string() : step->hint,
-                             .is_unavailability = engine::is_unavailability(cause)};
+    result.problem = failure_of(target.item);
   }
   const Mark mark{.instance = settings_.rules.instance,
                   .name_space = listed.name_space,

@@ -10,9 +10,8 @@
 #include "metrics.hpp"
 #include "target.hpp"
 
-#include <execcred/engine/target.hpp>
-
 #include <execcred/base/environment.hpp>
+#include <execcred/engine/target.hpp>
 #include <execcred/hub/lease.hpp>
 #include <execcred/os/stop_event.hpp>
 

@@ -3,11 +3,10 @@
 
 #include "ledger.hpp"
 
-#include <execcred/engine/credential_check.hpp>
-#include <execcred/engine/report.hpp>
-
+#include <execcred/base/assert.hpp>
 #include <execcred/base/cause.hpp>
 #include <execcred/base/rfc3339.hpp>
+#include <execcred/engine/credential_check.hpp>
 #include <execcred/os/program_file.hpp>
 
 #include <list.hpp>
@@ -50,7 +49,7 @@ std::optional<sys_seconds> end_of(const Credential& credential,
   return std::max(claimed, std::chrono::floor<std::chrono::seconds>(*own) - kClaimMargin);
 }
 
-Failure failure_of(const Error& error, const std::string& place) {
+Failure failure_at(const std::string& place, const Error& error) {
   std::string message = error.message;
   for (const std::string& doing : error.context) message += "; while " + doing;
   return {.cause = error.cause,
@@ -98,7 +97,7 @@ class Work {
     for (Held& held : result_.held) {
       const Result<Wrote> wrote = held.store->remove(held, tools_.may_write);
       if (!wrote) {
-        report(failure_of(wrote.error(), held.place));
+        report(failure_at(held.place, wrote.error()));
         rest.push_back(std::move(held));
       } else if (*wrote == Wrote::not_now) {
         result_.is_interrupted = true;
@@ -119,7 +118,7 @@ class Work {
       if (!has_ended || held.mark.is_expired) continue;
       const Result<Wrote> wrote = held.store->mark_expired(held, tools_.may_write);
       if (!wrote) {
-        report(failure_of(wrote.error(), held.place));
+        report(failure_at(held.place, wrote.error()));
         continue;
       }
       result_.is_interrupted = result_.is_interrupted || *wrote == Wrote::not_now;
@@ -165,43 +164,21 @@ class Work {
 
   std::optional<Credential> ask_plugin() {
     engine::Item item;
-    item.name_space = job_.mark.name_space;
-    item.name = job_.mark.name;
-    const Access& access = *job_.access;
     const auto start = std::chrono::steady_clock::now();
-    std::optional<Credential> credential;
-    if (access.exec.interactive_mode == "Always") {
-      item.fail(engine::StepId::run, execcred::cause::kInteractionNeeded,
-                "its interactiveMode is Always: clients without a terminal do not run it",
-                "a controller has no terminal: use a plugin that needs none");
-    } else {
-      credential = tools_.runner.run(access, environment(), item);
-      result_.plugin_time = std::chrono::steady_clock::now() - start;
-    }
+    std::optional<Credential> credential = tools_.runner.run(*job_.access, environment(), item);
+    result_.plugin_time = std::chrono::steady_clock::now() - start;
     // A plugin that was interrupted at the end of the run has not failed.
     if (!credential && tools_.is_stopped()) {
       result_.is_interrupted = true;
       return std::nullopt;
     }
+    const TimePoint now = SystemClock().now();
     if (credential) {
-      facts_ = check_credential(*credential, {.now = SystemClock().now()}, item);
-      if (facts_.is_unusable) credential.reset();
+      facts_ = check_credential(*credential, {.now = now}, item);
+      const bool has_ended = credential->expires_at && *credential->expires_at <= now;
+      if (!facts_.is_unusable && !has_ended) return credential;
     }
-    if (credential && credential->expires_at && *credential->expires_at <= SystemClock().now()) {
-      item.fail(engine::StepId::credential, execcred::cause::kCredentialExpired,
-                "the plugin gave a credential that has ended at " +
-                    engine::text_of(*credential->expires_at));
-      credential.reset();
-    }
-    if (credential) return credential;
-    const engine::Step* const step = item.cause_step();
-    const std::string_view cause = step == nullptr ? execcred::cause::kProgramFailed : step->cause;
-    give_up({.cause = cause,
-             .message = step == nullptr ? "the plugin gave no credential" : step->message,
-             .hint = step == nullptr ? std::string() : step->hint,
-             .is_unavailability = engine::is_unavailability(cause),
-             .is_local = step != nullptr &&
-                         (step->is_local || step == &item.step(engine::StepId::program))});
+    give_up(failure_of(item));
     return std::nullopt;
   }
 
@@ -218,7 +195,7 @@ class Work {
   void write(Target& target, const Mark& mark, const Issue& issue) {
     const Result<Held> place = target.place_of(mark);
     if (!place) {
-      Failure failure = failure_of(place.error(), {});
+      Failure failure = failure_at({}, place.error());
       failure.cause = cause::kTargetUnusable;
       report(std::move(failure));
       return;
@@ -235,7 +212,7 @@ class Work {
     if (is_good(*place)) return;
     const Result<Wrote> wrote = target.write(*place, issue, tools_.may_write);
     if (!wrote) {
-      report(failure_of(wrote.error(), place->place));
+      report(failure_at(place->place, wrote.error()));
       return;
     }
     if (*wrote == Wrote::not_now) {
@@ -291,6 +268,16 @@ class Work {
 };
 
 }  // namespace
+
+Failure failure_of(const engine::Item& item) {
+  const engine::Step* const step = item.cause_step();
+  EXECCRED_ASSERT(step != nullptr);
+  return {.cause = step->cause,
+          .message = step->message,
+          .hint = step->hint,
+          .is_unavailability = engine::is_unavailability(step->cause),
+          .is_local = step->is_local || step == &item.step(engine::StepId::program)};
+}
 
 JobResult do_job(const Job& job, const JobTools& tools) { return Work(job, tools).run(); }
 

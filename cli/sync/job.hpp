@@ -5,9 +5,8 @@
 #include "journal.hpp"
 #include "target.hpp"
 
-#include <execcred/engine/plugin_run.hpp>
-
 #include <execcred/base/environment.hpp>
+#include <execcred/engine/plugin_run.hpp>
 
 #include <functional>
 #include <vector>
@@ -24,6 +23,9 @@ struct JobTools {
   // is not a failure.
   std::function<bool()> is_stopped = {};
 };
+
+// The first cause that the engine found. The item must have one.
+Failure failure_of(const engine::Item& item);
 
 JobResult do_job(const Job& job, const JobTools& tools);
 

@@ -209,6 +209,8 @@ class Check {
 
 CredentialFacts check_credential(const Credential& credential, const CredentialRules& rules,
                                  Item& item) {
+  item.keep_secret(credential.token);
+  item.keep_secret(credential.client_key);
   return Check(credential, rules, item).run();
 }
 

@@ -45,7 +45,8 @@ struct CredentialRules {
   Duration warn_before = {};
 };
 
-// Writes the step `credential`, and the item's `expires`.
+// Writes the step `credential`, and the item's `expires`. Nothing that the item shows from then on
+// has a part of the credential that is secret.
 CredentialFacts check_credential(const Credential& credential, const CredentialRules& rules,
                                  Item& item);
 

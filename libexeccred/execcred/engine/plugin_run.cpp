@@ -5,6 +5,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/exec/run_record.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/kube/command_hint.hpp>
 #include <execcred/os/process.hpp>
 #include <execcred/os/program_file.hpp>
 
@@ -17,7 +18,7 @@ namespace execcred::engine {
 namespace {
 
 // Only glibc has sigabbrev_np.
-std::string name_of_signal(int signal) {
+std::string text_of_signal(int signal) {
   constexpr std::array<std::pair<int, const char*>, 15> kNames = {{
       {SIGABRT, "SIGABRT"},
       {SIGALRM, "SIGALRM"},
@@ -35,10 +36,11 @@ std::string name_of_signal(int signal) {
       {SIGTRAP, "SIGTRAP"},
       {SIGXCPU, "SIGXCPU"},
   }};
+  const std::string text = "signal " + std::to_string(signal);
   for (const auto& [number, name] : kNames) {
-    if (number == signal) return name;
+    if (number == signal) return text + " (" + name + ")";
   }
-  return "signal " + std::to_string(signal);
+  return text;
 }
 
 bool is_true(const json::Value* value) {
@@ -50,60 +52,77 @@ std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
-struct Ended {
-  const Access& access;
-  const Finished& finished;
-  std::string after;  // "after 12ms"
-};
-
-void report_signal(const Ended& ended, Item& item) {
-  item.fail(
-      StepId::run, cause::kProgramCrashed,
-      in_quotes(ended.access.exec.command) + " was ended by " +
-          name_of_signal(ended.finished.signal) + " " + ended.after,
-      "a crash is a defect of the program, unless a user or the kernel (out of memory) killed it");
-}
-
-void report_failure(const Ended& ended, Item& item) {
-  const Access& access = ended.access;
-  Error error{.message = in_quotes(access.exec.command) + " ended with exit code " +
-                         std::to_string(ended.finished.exit_code) + " " + ended.after};
-  const std::string said = first_line(ended.finished.error_output);
-  if (!said.empty()) error.message += ": " + said;
-  take_error_output(ended.finished.error_output, error);
-  const std::optional<Error> report = parse_report(ended.finished.report);
-  if (report) {
-    error.message = std::string(program_name(access.exec.command)) + ": " + report->message;
-    error.context = report->context;
-    error.hint = report->hint;
-    error.is_local = report->is_local;
-    error.cause = report->cause;
-  }
-  if (error.hint.empty()) error.hint = access.exec.install_hint;
-  item.fail(StepId::run, error, cause::kProgramFailed);
-}
-
-// Reports a program that could not be started, ran too long, or printed too much.
-void report_no_end(const ProgramFinding& program, const Error& error, Item& item) {
+// Of a program that could not be started, ran too long, or printed too much.
+Error no_end(const Access& access, const std::string& path, Error error) {
   if (error.kind == Error::Kind::configuration) {
-    if (program.is_foreign) {
-      item.fail(StepId::program, program.cause, program.message, program.hint);
-      item.skip(StepId::run, "the program cannot be started");
-      return;
+    const std::optional<ProgramFault> fault = program_fault(path);
+    const bool is_missing = fault && fault->cause == cause::kProgramMissing;
+    if (error.hint.empty()) {
+      error.hint = missing_command_hint(is_missing ? path : "", access.exec.install_hint);
     }
-    item.fail(StepId::run, cause::kProgramFailed, error.message, error.hint);
-    return;
+    error.cause = fault ? fault->cause : cause::kProgramFailed;
+  } else if (error.kind == Error::Kind::no_credential) {
+    error.cause = cause::kProgramOutputInvalid;
+  } else {
+    const bool is_shortage = error.is_local || error.kind == Error::Kind::internal;
+    error.cause = is_shortage ? cause::kProgramFailed : cause::kProgramTimeout;
   }
-  if (error.kind == Error::Kind::no_credential) {
-    item.fail(StepId::run, cause::kProgramOutputInvalid, error.message);
-    return;
+  return error;
+}
+
+// Of a program that ended without a credential.
+Error failure(const Access& access, const Finished& finished) {
+  const std::string name = in_quotes(access.exec.command);
+  if (finished.signal != 0) {
+    return {.kind = Error::Kind::unavailable,
+            .message = name + " was ended by " + text_of_signal(finished.signal),
+            .cause = cause::kProgramCrashed};
   }
-  const bool is_shortage = error.is_local || error.kind == Error::Kind::internal;
-  item.fail(StepId::run, is_shortage ? cause::kProgramFailed : cause::kProgramTimeout,
-            error.message,
-            is_shortage ? std::string_view()
-                        : std::string_view("--timeout=DURATION sets the limit; clients wait for "
-                                           "the program without one"));
+  Error error{.kind = kind_of_exit_code(finished.exit_code),
+              .message = name + " ended with exit code " + std::to_string(finished.exit_code),
+              .cause = cause::kProgramFailed};
+  const std::string said = first_line(finished.error_output);
+  if (!said.empty()) error.message += ": " + said;
+  take_error_output(finished.error_output, error);
+  std::optional<Error> report = parse_report(finished.report);
+  if (!report) return error;
+  report->kind = error.kind;
+  report->message = std::string(program_name(access.exec.command)) + ": " + report->message;
+  return *std::move(report);
+}
+
+Result<Credential> credential_of(const Access& access, const Finished& finished) {
+  if (finished.exit_code != 0 || finished.signal != 0) return failure(access, finished);
+  return parse_exec_credential(finished.output.reveal(), access.exec.api_version)
+      .cause(cause::kProgramOutputInvalid)
+      .context("reading what " + in_quotes(access.exec.command) + " printed");
+}
+
+std::string hint_on(const PluginEnd& end, const Access& access) {
+  const std::string_view cause = end.credential.error().cause;
+  if (cause == cause::kProgramCrashed) {
+    return "a crash is a defect of the program, unless a user or the kernel (out of memory) killed "
+           "it";
+  }
+  if (cause == cause::kProgramTimeout && !end.has_ended) {
+    return "--timeout=DURATION sets the limit; clients wait for the program without one";
+  }
+  return end.has_ended && cause != cause::kProgramOutputInvalid ? access.exec.install_hint : "";
+}
+
+void report(const PluginEnd& end, const Access& access, Item& item) {
+  if (!end.credential) {
+    Error error = end.credential.error();
+    if (error.hint.empty()) error.hint = hint_on(end, access);
+    return item.fail(StepId::run, error, cause::kProgramFailed);
+  }
+  const std::string warning = std::string(program_name(access.exec.command)) + ": warning: ";
+  if (is_plugin_of_ours(access.exec.command) && end.said.starts_with(warning)) {
+    item.warn(StepId::run, {}, end.said.substr(warning.size()));
+  } else {
+    const auto elapsed = std::chrono::round<std::chrono::milliseconds>(end.elapsed);
+    item.ok(StepId::run, "exit code 0 after " + format_duration(elapsed));
+  }
 }
 
 }  // namespace
@@ -125,50 +144,31 @@ std::optional<Error> parse_report(std::string_view text) {
   return error;
 }
 
-std::optional<Credential> run_plugin(const Access& access, const Environment& environment,
-                                     const ProgramFinding& program, const RunOptions& options,
-                                     Item& item) {
+PluginEnd run_plugin(const Access& access, const std::string& path, const Environment& environment,
+                     const PluginRun& run) {
   std::vector<std::string> variables = environment_of_plugin(access, environment);
   const std::string variable = std::string(kReportVariable) + "=";
   std::erase_if(variables, [&](const std::string& one) { return one.starts_with(variable); });
   const bool reports = is_plugin_of_ours(access.exec.command);
   if (reports) variables.push_back(variable + std::to_string(kReportDescriptor));
   const auto start = std::chrono::steady_clock::now();
-  const Result<Finished> finished = run_command({.path = program.path,
-                                                 .arguments = access.exec.args,
-                                                 .environment = std::move(variables),
-                                                 .limit = options.limit,
-                                                 .max_report = reports ? kMaxReport : 0,
-                                                 .stop = options.stop});
-  const auto elapsed =
-      std::chrono::round<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+  Result<Finished> finished = run_command({.path = path,
+                                           .arguments = access.exec.args,
+                                           .environment = std::move(variables),
+                                           .limit = run.limit,
+                                           .max_report = reports ? kMaxReport : 0,
+                                           .on_error_output = run.on_error_output,
+                                           .ends_with_signals = run.ends_with_signals,
+                                           .stop = run.stop});
+  const Duration elapsed = std::chrono::steady_clock::now() - start;
   if (!finished) {
-    report_no_end(program, finished.error(), item);
-    return std::nullopt;
+    return {.credential = no_end(access, path, std::move(finished).error()), .elapsed = elapsed};
   }
-  const Ended ended{access, *finished, "after " + format_duration(elapsed)};
-  if (finished->signal != 0 || finished->exit_code != 0) {
-    finished->signal != 0 ? report_signal(ended, item) : report_failure(ended, item);
-    return std::nullopt;
-  }
-  Result<Credential> credential =
-      parse_exec_credential(finished->output.reveal(), access.exec.api_version);
-  if (!credential) {
-    item.fail(StepId::run, cause::kProgramOutputInvalid,
-              "what " + in_quotes(access.exec.command) +
-                  " printed is no ExecCredential: " + credential.error().message,
-              credential.error().hint);
-    return std::nullopt;
-  }
-  const std::string said =
-      is_plugin_of_ours(access.exec.command) ? first_line(finished->error_output) : "";
-  const std::string warning = std::string(program_name(access.exec.command)) + ": warning: ";
-  if (said.starts_with(warning)) {
-    item.warn(StepId::run, {}, said.substr(warning.size()));
-  } else {
-    item.ok(StepId::run, "exit code 0 " + ended.after);
-  }
-  return std::move(credential).value();
+  if (run.on_end) run.on_end(finished->exit_code, finished->signal);
+  return {.credential = credential_of(access, *finished),
+          .has_ended = true,
+          .said = first_line(finished->error_output),
+          .elapsed = elapsed};
 }
 
 std::optional<Credential> PluginRunner::run(const Access& access, const Environment& environment,
@@ -187,15 +187,24 @@ std::optional<Credential> PluginRunner::run(const Access& access, const Environm
               "a controller has no terminal: use a plugin that needs none");
     return std::nullopt;
   }
-  std::optional<Credential> credential = run_plugin(access, environment, program, options_, item);
+  PluginEnd end = run_plugin(access, program.path, environment, run_);
+  const bool has_credential = end.credential.has_value();
+  if (program.is_foreign && !end.has_ended && !has_credential &&
+      end.credential.error().kind == Error::Kind::configuration) {
+    item.fail(StepId::program, program.cause, program.message, program.hint);
+    item.skip(StepId::run, "the program cannot be started");
+    return std::nullopt;
+  }
+  report(end, access, item);
   if (program.verdict == Verdict::warn) {
     item.warn(StepId::program, program.cause, program.message, program.hint);
-  } else if (!program.is_foreign) {
-    item.ok(StepId::program, program.message);
-  } else if (item.step(StepId::program).verdict != Verdict::fail) {
+  } else if (program.is_foreign) {
     item.ok(StepId::program, in_quotes(access.exec.command) + ", run by an interpreter");
+  } else {
+    item.ok(StepId::program, program.message);
   }
-  return credential;
+  if (!has_credential) return std::nullopt;
+  return std::move(end.credential).value();
 }
 
 }  // namespace execcred::engine

@@ -1,48 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of the program that gives the credential, as a controller runs it.
+// One run of the program that gives the credential, as client-go runs it. Whatever needs a
+// credential runs the program here, so each failure has the same words and the same cause.
 #pragma once
 
+#include <execcred/engine/get_credential.hpp>
 #include <execcred/engine/program.hpp>
 #include <execcred/engine/report.hpp>
 
-#include <execcred/base/environment.hpp>
-#include <execcred/engine/get_credential.hpp>
-#include <execcred/exec/exec_credential.hpp>
-
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace execcred::engine {
 
-struct RunOptions {
-  Duration limit = kPluginLimit;
-  // When this descriptor becomes readable, the program is ended; -1: none.
-  int stop = -1;
+// How a run ended.
+struct PluginEnd {
+  Result<Credential> credential;  // an error has its cause
+  bool has_ended = false;         // of itself: it could be started, and did not exceed its limits
+  std::string said = {};          // the first line of its error output
+  Duration elapsed = {};
 };
+
+// Runs the program at `path`. Calls the functions of `run`.
+PluginEnd run_plugin(const Access& access, const std::string& path, const Environment& environment,
+                     const PluginRun& run);
 
 // The report of an execcred plugin about a failure. nullopt if it is malformed.
 std::optional<Error> parse_report(std::string_view text);
 
-// Runs the program, and writes the result to the step `run`. nullopt if there is no credential. If
-// the program cannot be started because of its format, the step `program` fails instead, and `run`
-// is skipped.
-std::optional<Credential> run_plugin(const Access& access, const Environment& environment,
-                                     const ProgramFinding& program, const RunOptions& options,
-                                     Item& item);
-
-// Examines programs and runs them. Thread-safe.
+// Examines programs and runs them, and reports both. Thread-safe.
 class PluginRunner {
  public:
   // `environment` is for the runs that ask plugins for their version. It must outlive this object.
-  PluginRunner(const Environment& environment, RunOptions options)
-      : options_(options), programs_(environment, options.limit, options.stop) {}
+  PluginRunner(const Environment& environment, PluginRun run)
+      : run_(std::move(run)), programs_(environment, run_.limit, run_.stop) {}
 
   // Writes the steps `program` and `run`. nullopt if one of them failed. access.exec.command must
   // not be empty.
   std::optional<Credential> run(const Access& access, const Environment& environment, Item& item);
 
  private:
-  RunOptions options_;
+  PluginRun run_;
   Programs programs_;
 };
 

@@ -26,16 +26,6 @@ std::string entry_of(const Error& problem) {
   return message[after] == '.' || message[after] == ' ' ? message.substr(0, after) : std::string();
 }
 
-std::string names_of(const ClusterProfile& profile) {
-  constexpr std::size_t kShown = 10;
-  std::vector<std::string> names;
-  for (const AccessProvider& provider : profile.access_providers) {
-    if (names.size() < kShown) names.push_back(in_quotes(provider.name));
-  }
-  const std::size_t more = profile.access_providers.size() - names.size();
-  return join(names, ", ") + (more == 0 ? "" : " and " + std::to_string(more) + " more");
-}
-
 // What the caller says of the first provider that it knows.
 std::string hint_on(const ClusterProfile& profile, ProviderHint hint_on_provider) {
   for (const AccessProvider& provider : profile.access_providers) {
@@ -64,7 +54,7 @@ void report_no_choice(const Mapping& mapping, const ClusterProfile& profile,
   item.fail(StepId::profile, cause::kProviderUnknown,
             wanted.empty() ? "none of its access providers is in the mapping"
                            : "it does not list the provider " + in_quotes(wanted),
-            "the ClusterProfile lists " + names_of(profile) +
+            "the ClusterProfile lists " + names_listed(profile) +
                 (wanted.empty() ? hint_on(profile, mapping.hint_on_provider) : std::string()));
 }
 

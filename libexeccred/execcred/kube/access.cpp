@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/kube/access.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
@@ -43,42 +44,28 @@ const AccessProvider* find_listed(const ClusterProfile& profile, std::string_vie
   return nullptr;
 }
 
-std::string names_listed(const ClusterProfile& profile) {
-  constexpr std::size_t kShown = 10;
-  const std::vector<AccessProvider>& providers = profile.access_providers;
-  const std::string dropped =
-      profile.has_dropped_providers
-          ? "; status.credentialProviders is no field of " + std::string(name_of(profile.version))
-          : "";
-  if (providers.empty()) return "no provider" + dropped;
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(providers.size(), kShown); ++i) {
-    names.push_back(in_quotes(providers[i].name));
-  }
-  std::string text = join(names, ", ");
-  if (names.size() < providers.size()) {
-    text += " and " + std::to_string(providers.size() - names.size()) + " more";
-  }
-  return text + dropped;
-}
-
 Result<const MappedProvider*> choose(const ProviderMapping& mapping, const ClusterProfile& profile,
                                      std::string_view wanted) {
   const MappedProvider* const found = find_provider(mapping, profile, wanted);
   if (found != nullptr) return found;
   if (profile.provider_problem) {
-    return Result<const MappedProvider*>(*profile.provider_problem).hint(kMendProfile);
+    return Result<const MappedProvider*>(*profile.provider_problem)
+        .cause(cause::kProfileInvalid)
+        .hint(kMendProfile);
   }
   if (!wanted.empty()) {
     const MappedProvider* provider = find_mapped(mapping, wanted);
     return Error{.kind = Error::Kind::configuration,
                  .message = "provider " + in_quotes(wanted) + " is not in the " +
                             (provider == nullptr ? "mapping" : "ClusterProfile"),
-                 .hint = "the ClusterProfile lists " + names_listed(profile)};
+                 .hint = "the ClusterProfile lists " + names_listed(profile),
+                 .cause = cause::kProviderUnknown};
   }
-  return Error{.kind = Error::Kind::configuration,
-               .message = "no provider of the mapping is in the ClusterProfile",
-               .hint = "the ClusterProfile lists " + names_listed(profile)};
+  return Error{
+      .kind = Error::Kind::configuration,
+      .message = "no provider of the mapping is in the ClusterProfile",
+      .hint = "the ClusterProfile lists " + names_listed(profile),
+      .cause = profile.access_providers.empty() ? cause::kNoProvider : cause::kProviderUnknown};
 }
 
 struct Extension {
@@ -196,6 +183,25 @@ Status check_verification(const Cluster& cluster, const std::string& path) {
 
 }  // namespace
 
+std::string names_listed(const ClusterProfile& profile) {
+  constexpr std::size_t kShown = 10;
+  const std::vector<AccessProvider>& providers = profile.access_providers;
+  const std::string dropped =
+      profile.has_dropped_providers
+          ? "; status.credentialProviders is no field of " + std::string(name_of(profile.version))
+          : "";
+  if (providers.empty()) return "no provider" + dropped;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(providers.size(), kShown); ++i) {
+    names.push_back(in_quotes(providers[i].name));
+  }
+  std::string text = join(names, ", ");
+  if (names.size() < providers.size()) {
+    text += " and " + std::to_string(providers.size() - names.size()) + " more";
+  }
+  return text + dropped;
+}
+
 const MappedProvider* find_provider(const ProviderMapping& mapping, const ClusterProfile& profile,
                                     std::string_view name) {
   std::unordered_set<std::string_view> listed;
@@ -238,7 +244,7 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
                               std::string_view provider) {
   const std::string doing = "resolving ClusterProfile " + profile.full_name();
   const MappedProvider* mapped = TRY(choose(mapping, profile, provider).context(doing));
-  TRY(check_policies(*mapped).context(doing));
+  TRY(check_policies(*mapped).cause(cause::kMappingUnsafe).context(doing));
   const AccessProvider& listed = *find_listed(profile, mapped->name);
   const std::string path = listed.path + ".cluster";
   Access access{.cluster_profile = profile.full_name(),
@@ -261,7 +267,10 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
     return apply_policies(*mapped, cluster, access.exec);
   }();
   if (!resolved) {
-    return Result<Access>(resolved.error()).hint(kMendProfile).context(doing);
+    return Result<Access>(resolved.error())
+        .cause(cause::kProfileInvalid)
+        .hint(kMendProfile)
+        .context(doing);
   }
   return access;
 }

@@ -38,6 +38,9 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
 const MappedProvider* find_provider(const ProviderMapping& mapping, const ClusterProfile& profile,
                                     std::string_view name = {});
 
+// The names of the providers that the ClusterProfile lists, for a message.
+std::string names_listed(const ClusterProfile& profile);
+
 // Fails (configuration) for policies with which a plugin of execcred (execcred-*) would accept
 // unchecked settings of a ClusterProfile: any variables, and arguments without --from-profile
 // before them.

@@ -223,6 +223,45 @@ TEST_CASE("get_credential: a plugin that hangs is reported as unavailable at the
               Error::Kind::unavailable, "still running after 50ms");
 }
 
+TEST_CASE("get_credential: a failure has its cause") {
+  struct Case {
+    std::string script;
+    std::string_view cause;
+    std::string name = "plugin";
+  };
+  const std::string report =
+      R"(printf '{"cause":"source-expired","error":"it ended","hint":"renew it"}' >&3; exit 1)";
+  for (const Case& c : std::vector<Case>{
+           {"exit 1", "program-failed"},
+           {"kill -KILL $$", "program-crashed"},
+           {"echo nothing", "program-output-invalid"},
+           {print(R"({"token":"t","expirationTimestamp":"2001-01-01T00:00:00Z"})"),
+            "credential-expired"},
+           {report, "source-expired", "execcred-x"},
+           {"printf %s '{\"cause\":\"no-such-cause\"}' >&3; exit 1", "program-failed",
+            "execcred-x"},
+           // A program that is not execcred's has no such pipe.
+           {"[ -z \"$EXECCRED_REPORT_FILE\" ] && exit 1; " + print(R"({"token":"t"})"),
+            "program-failed"},
+       }) {
+    CAPTURE(c.script);
+    const Plugin plugin(c.script, c.name);
+    const Result<Credential> credential = plugin.run(plugin.access(), {"EXECCRED_REPORT_FILE=3"});
+    REQUIRE_FALSE(credential);
+    CHECK(credential.error().cause == c.cause);
+  }
+  const Plugin plugin(report, "execcred-x");
+  const Error error = plugin.run().error();
+  CHECK(error.message == "execcred-x: it ended");
+  CHECK(error.hint == "renew it");
+  Access missing = plugin.access();
+  missing.exec.command += "-missing";
+  CHECK(plugin.run(missing).error().cause == "program-missing");
+  const Plugin slow("exec sleep 1000");
+  CHECK(get_credential(slow.access(), Environment({"PATH=/usr/bin:/bin"}), 50ms).error().cause ==
+        "program-timeout");
+}
+
 TEST_CASE("get_credential: callbacks get the plugin's error output and how it ended") {
   const Plugin plugin("printf 'one\\033\\ntwo' >&2; exit 3");
   std::string said;
