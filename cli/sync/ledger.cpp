@@ -357,10 +357,12 @@ void Ledger::take(const event::ClockMoved& moved) {
 
 // Whether the renewal can wait without harm.
 bool Ledger::has_time(const Cluster& cluster) const {
+  // What was changed or deleted does not wait for a renewal. After a failure, its due time does not
+  // say so.
+  if (!cluster.is_listed() || cluster.due == TimePoint::min()) return false;
+  if (cluster.next_ask && is_due_at_once(cluster)) return false;
   const std::optional<Lifetime> lifetime = cluster.lifetime();
-  if (!lifetime || !lifetime->expires || !cluster.is_listed()) return false;
-  // What was changed or deleted does not wait for a renewal, also after a failure.
-  if (cluster.due == TimePoint::min() || is_due_at_once(cluster)) return false;
+  if (!lifetime || !lifetime->expires) return false;
   return (*lifetime->expires - now_) * kPacedShare > *lifetime->expires - lifetime->issued;
 }
 

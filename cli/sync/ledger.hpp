@@ -19,6 +19,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -195,8 +196,8 @@ class Ledger {
   std::mt19937_64 random_;
   Clusters clusters_;
   std::uint64_t last_id_ = 0;
-  std::set<Cluster*, ById> absent_;                      // not in the inventory, not marked gone
-  std::map<std::string, std::set<std::string>> claims_;  // clusters by place
+  std::set<Cluster*, ById> absent_;  // not in the inventory, not marked gone
+  std::unordered_map<std::string, std::set<std::string>> claims_;  // clusters by place
   std::map<Order, Cluster*> due_;
   std::deque<Cluster*> ready_;
   std::size_t running_ = 0;

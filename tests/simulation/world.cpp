@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <deque>
 #include <functional>
 #include <map>
@@ -122,7 +123,13 @@ class World {
   // Time
   using Action = std::function<void()>;
   void at(Time time, Action action) {
-    queue_.push({.time = time, .number = ++events_, .action = std::move(action)});
+    if (free_.empty()) {
+      free_.push_back(actions_.size());
+      actions_.emplace_back();
+    }
+    actions_[free_.back()] = std::move(action);
+    queue_.push({.time = time, .number = ++events_, .action = free_.back()});
+    free_.pop_back();
   }
   void after(Time pause, Action action) { at(now_ + pause, std::move(action)); }
   TimePoint wall() const { return kStart + now_ + offset_; }
@@ -137,7 +144,12 @@ class World {
   }
 
   // The fleet
-  static Index index_of(const std::string& name) { return std::stoul(name.substr(1)); }
+  static Index number_in(std::string_view text) {
+    Index number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+  }
+  static Index index_of(std::string_view name) { return number_in(name.substr(1)); }
   Index place_of(Index cluster, Index target) const;
   sync::Mark mark_of(Index cluster, Index server, int uid) const;
   Held held_at(Index place, sync::Mark mark) const;
@@ -200,7 +212,7 @@ class World {
   struct Planned {
     Time time = {};
     std::uint64_t number = 0;
-    Action action = {};
+    Index action = 0;
     bool operator<(const Planned& other) const {
       return std::pair(other.time, other.number) < std::pair(time, number);
     }
@@ -210,6 +222,8 @@ class World {
   std::mt19937_64 random_;
   Outcome outcome_;
   std::priority_queue<Planned> queue_;
+  std::vector<Action> actions_;  // of the queue
+  std::vector<Index> free_;      // in actions_
   std::uint64_t events_ = 0;
   Time now_ = {};
   Time offset_ = {};
@@ -469,7 +483,7 @@ void World::look_at_news(Process& process, sync::Look& look) {
 void World::sweep(Process& process) {
   sync::event::Deleted deleted;
   for (const Held* const held : process.ledger.settled(wall())) {
-    if (!objects_[std::stoul(held->name)].exists) deleted.held.push_back(*held);
+    if (!objects_[number_in(held->name)].exists) deleted.held.push_back(*held);
   }
   if (!deleted.held.empty()) note("deleted targets were found: ", deleted.held.size());
   tell(process, std::move(deleted));
@@ -519,7 +533,7 @@ void World::ask(const std::shared_ptr<Run>& run) {
 }
 
 void World::answer(Run& run) {
-  const Server& server = servers_[std::stoul(run.job.mark.digest)];
+  const Server& server = servers_[number_in(run.job.mark.digest)];
   const Provider& provider = providers_[server.provider];
   Profile& profile = profiles_[run.cluster];
   if (provider.is_missing) return fail(run, cause::kProgramMissing, false, true);
@@ -604,7 +618,7 @@ void World::write_to(Run& run, Index target) {
 
 void World::remove(Run& run) {
   std::erase_if(run.result.held, [&](const Held& held) {
-    Object& object = objects_[std::stoul(held.name)];
+    Object& object = objects_[number_in(held.name)];
     if (is_hub_down_) {
       fail(run, sync::cause::kTargetUnavailable, true);
       return false;
@@ -624,7 +638,7 @@ void World::mark_ended(Run& run) {
     const bool has_ended = held.mark.expires && *held.mark.expires <= wall();
     if (!has_ended || held.mark.is_expired || is_hub_down_) continue;
     held.mark.is_expired = true;
-    Object& object = objects_[std::stoul(held.name)];
+    Object& object = objects_[number_in(held.name)];
     const bool is_it =
         object.exists && !object.is_foreign && object.mark.expires == held.mark.expires;
     if (is_it && object.owner == run.cluster) object.mark.is_expired = true;
@@ -966,12 +980,14 @@ Outcome World::run() {
   at(kCheck, [this] { check_targets(); });
   at(options_.length - 1h, [this] { is_quiet_ = true; });
   while (!queue_.empty() && outcome_.fault.empty()) {
-    Planned planned = queue_.top();
+    const Planned planned = queue_.top();
     queue_.pop();
     if (planned.time > options_.length) break;
     now_ = planned.time;
     ++outcome_.events;
-    planned.action();
+    const Action action = std::move(actions_[planned.action]);
+    free_.push_back(planned.action);
+    action();
   }
   return std::move(outcome_);
 }

@@ -66,7 +66,7 @@ FAULTS = [
     ("future-issue", "a credential of a clock that was wrong is renewed late",
      "lifetime.issued > now + kClockStep", "!PLANTED && lifetime.issued > now + kClockStep"),
     ("paced-change", "a changed server waits for the pace of renewals after a failure",
-     "TimePoint::min() || is_due_at_once(cluster)", "TimePoint::min() || (!PLANTED && is_due_at_once(cluster))"),
+     "(cluster.next_ask && is_due_at_once", "(!PLANTED && cluster.next_ask && is_due_at_once"),
     ("stale-refusal", "a refusal from before a change removes what is allowed now",
      "result.failures.end() && !is_changed;", "result.failures.end() && (PLANTED || !is_changed);"),
     ("runs-twice", "two jobs of one cluster run at a time",
