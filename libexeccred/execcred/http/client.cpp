@@ -3,13 +3,8 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/version.hpp>
-#include <execcred/http/curl_options.hpp>
-#include <execcred/http/failure.hpp>
-#include <execcred/http/http.hpp>
-#include <execcred/http/reply.hpp>
+#include <execcred/http/curl_client.hpp>
 #include <execcred/http/request.hpp>
-#include <execcred/http/route.hpp>
-#include <execcred/http/tls.hpp>
 #include <execcred/os/stop_event.hpp>
 #include <execcred/x509/openssl.hpp>
 
@@ -24,9 +19,6 @@
 
 namespace execcred {
 namespace {
-
-using CurlOwner = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
-using MultiOwner = std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)>;
 
 constexpr std::chrono::seconds kConnectTimeout(10);
 constexpr long kUploadBuffer = 16 * 1024;  // libcurl's minimum; it clears all of it
@@ -102,48 +94,26 @@ std::size_t on_part(char* data, std::size_t /*one*/, std::size_t size, void* str
   return stream.is_ended ? 0 : size;
 }
 
+// A streamed reply may be silent for a long time although the other side is gone, so TCP keepalive
+// is used.
+void set_stream(CurlOptions& options, StreamedReply& stream) {
+  constexpr int kIdle = 20;  // s, as the next
+  constexpr int kInterval = 5;
+  options.set(CURLOPT_HEADERFUNCTION, on_streamed_header);
+  options.set(CURLOPT_HEADERDATA, &stream);
+  options.set(CURLOPT_WRITEFUNCTION, on_part);
+  options.set(CURLOPT_WRITEDATA, &stream);
+  options.set(CURLOPT_TCP_KEEPALIVE, 1);
+  options.set(CURLOPT_TCP_KEEPIDLE, kIdle);
+  options.set(CURLOPT_TCP_KEEPINTVL, kInterval);
+}
+
 CURLcode on_tls_context(CURL* /*curl*/, void* context, void* tls) {
   return static_cast<Tls*>(tls)->set_up(*static_cast<SSL_CTX*>(context)) ? CURLE_OK
                                                                          : CURLE_SSL_CERTPROBLEM;
 }
 
-class CurlClient final : public HttpClient {
- public:
-  explicit CurlClient(HttpSettings settings) : settings_(std::move(settings)) {}
-
-  Result<HttpResponse> send(const HttpRequest& request) override;
-
- private:
-  Status start();
-  Status start_tls();
-  void set_transfer(CurlOptions& options, const HttpRequest& request, HttpReply& reply);
-  static void set_stream(CurlOptions& options, StreamedReply& stream);
-  void set_route(CurlOptions& options, const Url& url);
-  void set_tls(CurlOptions& options) const;
-  void set_message(CurlOptions& options, const HttpRequest& request, HeaderLines& lines) const;
-  void transfer(const StopEvent* stop);
-  bool is_cut(const HttpRequest& request, const HttpReply& reply) const;
-  Error failure(const HttpRequest& request, const Url& url, HttpReply& reply);
-  std::chrono::seconds retry_after(int status) const;
-
-  // Connections are closed before tls_ is destroyed, because their callbacks refer to it.
-  HttpSettings settings_;
-  std::unique_ptr<Tls> tls_;
-  std::optional<Proxy> proxy_;
-  std::optional<Host> server_name_;
-  MultiOwner multi_{nullptr, curl_multi_cleanup};  // outlives the transfer in it
-  CurlOwner curl_{nullptr, curl_easy_cleanup};
-  std::array<char, CURL_ERROR_SIZE> detail_ = {};
-
-  // The state of the request that is being sent.
-  Duration limit_ = {};
-  bool uses_proxy_ = false;
-  bool uses_tls_ = false;
-  CURLcode code_ = CURLE_OK;
-  CURLMcode wait_code_ = CURLM_OK;
-  int last_errno_ = 0;
-  bool is_stopped_ = false;
-};
+}  // namespace
 
 Status CurlClient::start() {
   if (curl_ != nullptr) return {};
@@ -198,20 +168,6 @@ void CurlClient::set_transfer(CurlOptions& options, const HttpRequest& request, 
   options.set(CURLOPT_HEADERDATA, &reply);
   options.set(CURLOPT_WRITEFUNCTION, on_body);
   options.set(CURLOPT_WRITEDATA, &reply);
-}
-
-// A streamed reply may be silent for a long time although the other side is gone, so TCP keepalive
-// is used.
-void CurlClient::set_stream(CurlOptions& options, StreamedReply& stream) {
-  constexpr int kIdle = 20;  // s, as the next
-  constexpr int kInterval = 5;
-  options.set(CURLOPT_HEADERFUNCTION, on_streamed_header);
-  options.set(CURLOPT_HEADERDATA, &stream);
-  options.set(CURLOPT_WRITEFUNCTION, on_part);
-  options.set(CURLOPT_WRITEDATA, &stream);
-  options.set(CURLOPT_TCP_KEEPALIVE, 1);
-  options.set(CURLOPT_TCP_KEEPIDLE, kIdle);
-  options.set(CURLOPT_TCP_KEEPINTVL, kInterval);
 }
 
 void CurlClient::set_route(CurlOptions& options, const Url& url) {
@@ -406,8 +362,6 @@ Result<HttpResponse> CurlClient::send(const HttpRequest& request) {
   curl_easy_reset(curl_.get());  // nothing may refer to this call any more
   return result;
 }
-
-}  // namespace
 
 std::unique_ptr<HttpClient> make_http_client(HttpSettings settings) {
   return std::make_unique<CurlClient>(std::move(settings));
