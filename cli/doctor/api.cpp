@@ -55,18 +55,17 @@ std::string header_key(std::string_view key) {
 }
 
 // The headers of client-go's NewImpersonatingRoundTripper.
-std::string headers_of(const Impersonation& as) {
+std::vector<std::pair<std::string, std::string>> headers_of(const Impersonation& as) {
   if (as.user.empty()) return {};
-  std::string lines = "Impersonate-User: " + as.user + "\r\n";
-  if (!as.uid.empty()) lines += "Impersonate-Uid: " + as.uid + "\r\n";
-  for (const std::string& group : as.groups) lines += "Impersonate-Group: " + group + "\r\n";
+  std::vector<std::pair<std::string, std::string>> headers = {{"Impersonate-User", as.user}};
+  if (!as.uid.empty()) headers.emplace_back("Impersonate-Uid", as.uid);
+  for (const std::string& group : as.groups) headers.emplace_back("Impersonate-Group", group);
   for (const auto& [key, values] : as.extra) {
     for (const std::string& value : values) {
-      lines.append("Impersonate-Extra-").append(header_key(key)).append(": ").append(value);
-      lines += "\r\n";
+      headers.emplace_back("Impersonate-Extra-" + header_key(key), value);
     }
   }
-  return lines;
+  return headers;
 }
 
 }  // namespace
@@ -74,15 +73,17 @@ std::string headers_of(const Impersonation& as) {
 Api::Api(Connection& connection, Item& item, const Impersonation& act_as)
     : connection_(connection), item_(item), headers_(headers_of(act_as)) {}
 
-Result<Answer> Api::send(std::string_view method, std::string_view path, const std::string& body,
-                         const SecretString& token) {
+Result<Answer> Api::send(HttpRequest request, std::string_view path, const SecretString& token) {
   const auto start = std::chrono::steady_clock::now();
-  std::string line = std::string(method) + " " + std::string(path) +
+  std::string line = request.method + " " + std::string(path) +
                      (token.empty() ? " without" : " with") + " a token: ";
-  Result<HttpResponse> response = connection_.exchange(method, path, body, token, headers_);
+  request.add_header("Accept", "application/json, application/jwk-set+json");
+  for (const auto& [name, value] : headers_) request.add_header(name, value);
+  Result<HttpResponse> response = connection_.exchange(std::move(request), path, token);
   const auto elapsed =
       std::chrono::round<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
   if (!response) {
+    if (connection_.seen(StepId::tls) == nullptr) return std::move(response).error();
     item_.exchange.push_back(item_.shown(line + response.error().message));
     return std::move(response).error();
   }
@@ -94,12 +95,14 @@ Result<Answer> Api::send(std::string_view method, std::string_view path, const s
 }
 
 Result<Answer> Api::get(std::string_view path, const SecretString& token) {
-  return send("GET", path, {}, token);
+  return send({.method = "GET"}, path, token);
 }
 
 Result<Answer> Api::post(std::string_view path, const json::Value& body,
                          const SecretString& token) {
-  return send("POST", path, json::to_text(body), token);
+  HttpRequest request{.method = "POST", .body = SecretString(json::to_text(body))};
+  request.add_header("Content-Type", "application/json");
+  return send(std::move(request), path, token);
 }
 
 json::Value self_subject_review() {

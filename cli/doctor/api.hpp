@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace execcred::doctor {
@@ -39,12 +40,11 @@ class Api {
   Result<Answer> post(std::string_view path, const json::Value& body, const SecretString& token);
 
  private:
-  Result<Answer> send(std::string_view method, std::string_view path, const std::string& body,
-                      const SecretString& token);
+  Result<Answer> send(HttpRequest request, std::string_view path, const SecretString& token);
 
   Connection& connection_;
   Item& item_;
-  std::string headers_;  // whole lines with their line ends
+  std::vector<std::pair<std::string, std::string>> headers_;
 };
 
 // An empty SelfSubjectReview. The server's reply names the user and the groups of the caller.

@@ -84,9 +84,9 @@ class ServerRun {
         identified_(identified, item, check.act_as),
         item_(item) {}
 
-  void run() {
-    start_step();
-    if (!ask()) return;
+  void run(Result<Answer> first) {
+    anonymous_connection_.share_step(identified_connection_);
+    if (!ask(std::move(first))) return;
     check_clock();
     judge();
     if (item_.step(StepId::authenticate).verdict != Verdict::ok) {
@@ -110,10 +110,10 @@ class ServerRun {
     identified_connection_.start_step();
   }
 
-  // Sends the review with the credential. If the server accepts it or answers 403, sends the review
-  // without the credential too. Returns false if there is no reply.
-  bool ask() {
-    Result<Answer> with = review(identified_, token());
+  // If the server accepts the credential or answers 403, sends the review without the credential
+  // too. Returns false if there is no reply.
+  bool ask(Result<Answer> first) {
+    Result<Answer> with = reviewed(std::move(first), identified_, token());
     if (!with) return unanswered(with.error());
     with_ = std::move(with).value();
     if (!is_success(with_) && with_.status != kForbidden) return true;
@@ -122,18 +122,22 @@ class ServerRun {
       without_ = std::move(without).value();
       return true;
     }
-    // A server that requires a certificate does not answer anonymous callers. With TLS 1.3 that is
-    // known only now, after the handshake.
-    if (anonymous_connection_.is_refused() && !anonymous_connection_.peer().protocol.empty()) {
-      item_.ok(StepId::tls, item_.step(StepId::tls).message + std::string(kRequiresCertificate));
+    // A server that requires a certificate does not answer anonymous callers.
+    if (anonymous_connection_.is_refused()) {
+      item_.ok(StepId::tls, item_.step(StepId::tls).message +
+                                ", with the client certificate, which the server requires");
     }
     const bool may_be_silent = !check_.credential.client_certificate.empty();
     return may_be_silent || unanswered(without.error());
   }
 
   Result<Answer> review(Api& api, const SecretString& token) {
-    Result<Answer> answer = is_old_ ? api.post(kAccessReviews, access_review(kProbe), token)
-                                    : api.post(kSelfSubjectReviews, self_subject_review(), token);
+    return reviewed(is_old_ ? api.post(kAccessReviews, access_review(kProbe), token)
+                            : api.post(kSelfSubjectReviews, self_subject_review(), token),
+                    api, token);
+  }
+
+  Result<Answer> reviewed(Result<Answer> answer, Api& api, const SecretString& token) {
     // Kubernetes before 1.28 has no such review. The other review shows at least whether the server
     // knows the caller.
     if (answer && answer->status == kNotFound && !is_old_) {
@@ -271,11 +275,8 @@ class ServerRun {
   }
 
   void judge_unauthorized() {
-    // If the server requires a client certificate, there was no handshake without one.
-    const bool is_anonymous_refused = anonymous_connection_.peer().protocol.empty();
-    const PeerFacts& peer =
-        (is_anonymous_refused ? identified_connection_ : anonymous_connection_).peer();
-    const Unauthorized why = explain_unauthorized(check_, peer, server_time_, anonymous_);
+    const Unauthorized why =
+        explain_unauthorized(check_, identified_connection_.peer(), server_time_, anonymous_);
     if (why.cause == cause::kClockSkew) {
       item_.fail(StepId::clock, why.cause, why.message, why.hint);
       item_.fail(StepId::authenticate, std::string_view(), answered(with_));
@@ -426,9 +427,9 @@ void compare_clocks(Duration skew, Item& item) {
   }
 }
 
-void ask_server(const ServerCheck& check, Connection& anonymous, Connection& identified,
-                Item& item) {
-  ServerRun(check, anonymous, identified, item).run();
+void ask_server(const ServerCheck& check, Result<Answer> first, Connection& anonymous,
+                Connection& identified, Item& item) {
+  ServerRun(check, anonymous, identified, item).run(std::move(first));
 }
 
 }  // namespace execcred::doctor

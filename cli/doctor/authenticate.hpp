@@ -24,16 +24,14 @@ struct ServerCheck {
 
 // Writes the three steps to `item`. `anonymous` presents no client certificate. `identified`
 // presents the credential's certificate; if the credential has none, it is the same connection as
-// `anonymous`. Both must verify the server's certificate.
-void ask_server(const ServerCheck& check, Connection& anonymous, Connection& identified,
-                Item& item);
+// `anonymous`. Both must verify the server's certificate. `first` is the answer to the first
+// request, a review with the credential over `identified`.
+void ask_server(const ServerCheck& check, Result<Answer> first, Connection& anonymous,
+                Connection& identified, Item& item);
 
 // Reports that the server has ended TLS because of the client's certificate or its absence
 // (Connection::is_refused), after a handshake that seemed to succeed.
 void report_refusal(const Error& error, Item& item);
-// Added to the step `tls` of a server that requires the client certificate and has accepted it.
-inline constexpr std::string_view kRequiresCertificate =
-    ", with the client certificate, which the server requires";
 
 // How far the server's clock is ahead of this one, by a reply with a Date.
 Duration skew_of(const Answer& answer);

@@ -2,23 +2,17 @@
 #include "connection.hpp"
 
 #include <execcred/base/cause.hpp>
-#include <execcred/base/encoding.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/x509/certificate_fields.hpp>
-#include <execcred/x509/openssl.hpp>
 
-#include <fcntl.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
@@ -31,7 +25,7 @@ namespace execcred::doctor {
 namespace {
 
 constexpr std::size_t kMostAddresses = 8;
-constexpr std::size_t kMaxConnectReply = 16 * 1024;
+constexpr std::size_t kMaxReply = 1024 * 1024;
 
 Error failed(std::string_view cause, std::string message, std::string hint = {}) {
   return Error{.kind = Error::Kind::unavailable,
@@ -92,10 +86,10 @@ struct Lookup {
 };
 
 void look_up(const std::shared_ptr<Lookup>& lookup, const std::string& name,
-             const std::string& port, int flags) {
+             const std::string& port) {
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV | flags;
+  hints.ai_flags = AI_NUMERICSERV;
   addrinfo* found = nullptr;
   const int problem = getaddrinfo(name.c_str(), port.c_str(), &hints, &found);
   const int error_number = errno;
@@ -107,74 +101,38 @@ void look_up(const std::shared_ptr<Lookup>& lookup, const std::string& name,
   lookup->done.notify_all();
 }
 
-std::string address_text(const sockaddr_storage& storage, socklen_t size) {
+std::string address_text(const sockaddr& address, socklen_t size) {
   std::array<char, NI_MAXHOST> host = {};
-  const auto* const address = reinterpret_cast<const sockaddr*>(&storage);
   const int problem =
-      getnameinfo(address, size, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST);
+      getnameinfo(&address, size, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST);
   return problem == 0 ? std::string(host.data()) : std::string("?");
 }
 
-// An attempt to connect that is under way.
-struct Attempt {
-  FileDescriptor socket;
-  int problem = 0;
-};
-
-int start_connecting(const sockaddr_storage& storage, socklen_t size, Attempt& attempt) {
-  attempt.socket.reset(socket(storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!attempt.socket) return errno;
-  const auto* const address = reinterpret_cast<const sockaddr*>(&storage);
-  if (::connect(attempt.socket.get(), address, size) == 0 || errno == EINPROGRESS) return 0;
-  return errno;
-}
-
-int problem_of(int descriptor) {
-  int problem = 0;
-  socklen_t size = sizeof problem;
-  getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &problem, &size);
-  return problem;
-}
+constexpr const char* kNobodyListens = "nothing listens there: check host and port";
 
 }  // namespace
 
-Connection::Waited Connection::wait(short events, TimePoint deadline) const {
-  std::array<pollfd, 2> polled = {{{.fd = socket_.get(), .events = events, .revents = 0},
-                                   {.fd = patience_.stop, .events = POLLIN, .revents = 0}}};
-  for (;;) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return Waited::timed_out;
-    const int ready = poll(polled.data(), polled.size(), static_cast<int>(left.count()));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return Waited::timed_out;
-    return polled[1].revents != 0 ? Waited::stopped : Waited::ready;
-  }
-}
-
-Result<std::string> Connection::resolve() {
+Status Connection::resolve() {
   const Url& hop = next_hop();
   const bool is_proxy = route_.proxy.has_value();
+  const std::string& name = hop.host.name;
+  // An address with a zone is a name in brackets.
+  if (hop.host.kind == Host::Kind::address || name.starts_with('[')) {
+    seen_[StepId::name] = "an address";
+    return {};
+  }
   const std::string_view cause = is_proxy ? cause::kProxyFailed : cause::kNameUnknown;
-  const std::string whose =
-      (is_proxy ? "the proxy's name " : "the name ") + in_quotes(hop.host.name);
-  const bool is_address = hop.host.kind == Host::Kind::address;
-  std::string name = hop.host.name;
-  if (name.starts_with('[') && name.ends_with(']')) name = name.substr(1, name.size() - 2);
+  const std::string whose = (is_proxy ? "the proxy's name " : "the name ") + in_quotes(name);
   const auto lookup = std::make_shared<Lookup>();
   const std::string port = std::to_string(hop.port);
-  if (is_address) {
-    look_up(lookup, name, port, AI_NUMERICHOST);
-  } else {
-    try {
-      std::thread(look_up, lookup, name, port, 0).detach();
-    } catch (const std::system_error& problem) {
-      return failed(cause, whose + " cannot be resolved: no thread can be started: " +
-                               system_message(problem.code().value()));
-    }
+  try {
+    std::thread(look_up, lookup, name, port).detach();
+  } catch (const std::system_error& problem) {
+    return failed(cause, whose + " cannot be resolved: no thread can be started: " +
+                             system_message(problem.code().value()));
   }
   std::unique_lock<std::mutex> lock(lookup->mutex);
-  const TimePoint end = deadline();
+  const TimePoint end = step_end_.value_or(std::chrono::steady_clock::now() + patience_.limit);
   constexpr std::chrono::milliseconds kGlance(50);
   while (!lookup->is_done && std::chrono::steady_clock::now() < end) {
     lookup->done.wait_until(lock, std::min(end, std::chrono::steady_clock::now() + kGlance));
@@ -191,316 +149,258 @@ Result<std::string> Connection::resolve() {
                                                           : gai_strerror(lookup->problem);
     return failed(cause, whose + " cannot be resolved: " + why, hint);
   }
-  std::vector<std::string> texts;
+  std::vector<std::string> addresses;
   for (const addrinfo* one = lookup->found; one != nullptr; one = one->ai_next) {
-    if (addresses_.size() == kMostAddresses) break;
-    Address address;
-    if (one->ai_addrlen > sizeof address.storage) continue;
-    std::memcpy(&address.storage, one->ai_addr, one->ai_addrlen);
-    address.size = one->ai_addrlen;
-    texts.push_back(address_text(address.storage, address.size));
-    addresses_.push_back(address);
+    if (addresses.size() == kMostAddresses) break;
+    addresses.push_back(address_text(*one->ai_addr, one->ai_addrlen));
   }
-  return is_address ? "an address" : in_quotes(name) + " is " + join(texts, ", ");
+  resolved_ = name + ":" + port + ":" + join(addresses, ",");
+  seen_[StepId::name] = in_quotes(name) + " is " + join(addresses, ", ");
+  return {};
 }
 
-// Connects to all addresses at once, and keeps the first connection that succeeds.
-Result<std::string> Connection::connect() {
-  const auto started = std::chrono::steady_clock::now();
-  const TimePoint end = deadline();
-  std::vector<Attempt> attempts(addresses_.size());
-  int problem = 0;
-  for (std::size_t i = 0; i < attempts.size(); ++i) {
-    attempts[i].problem = start_connecting(addresses_[i].storage, addresses_[i].size, attempts[i]);
-    if (attempts[i].problem != 0) attempts[i].socket.reset();
-    if (attempts[i].problem != 0) problem = attempts[i].problem;
+const std::string* Connection::seen(StepId step) const {
+  const auto found = seen_.find(step);
+  return found == seen_.end() ? nullptr : &found->second;
+}
+
+bool Connection::is_refused() const {
+  return tls() != nullptr && is_about_client_certificate(tls()->events().alert);
+}
+
+void Connection::adjust(CurlOptions& options) {
+  // libcurl gives a half of its limit to an address that is not the last. end() is the limit of the
+  // request, and comes before it.
+  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(patience_.limit * 5 / 4);
+  options.set(CURLOPT_TIMEOUT_MS, 0);
+  options.set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limit.count()));
+  options.set(CURLOPT_FRESH_CONNECT, 0);
+  if (!resolved_.empty()) {
+    resolve_list_.data = resolved_.data();
+    options.set(CURLOPT_RESOLVE, &resolve_list_);
   }
-  for (;;) {
-    std::vector<pollfd> polled = {{.fd = patience_.stop, .events = POLLIN, .revents = 0}};
-    for (const Attempt& attempt : attempts) {
-      polled.push_back({.fd = attempt.socket.get(), .events = POLLOUT, .revents = 0});
-    }
-    const bool is_open = std::any_of(attempts.begin(), attempts.end(), [](const Attempt& attempt) {
-      return static_cast<bool>(attempt.socket);
-    });
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    if (!is_open || left.count() <= 0) break;
-    const int ready = poll(polled.data(), polled.size(), static_cast<int>(left.count()));
-    if (ready < 0 && errno != EINTR) break;
-    if (ready <= 0) continue;
-    if (polled.front().revents != 0) return stopped();
-    for (std::size_t i = 0; i < attempts.size(); ++i) {
-      if (polled[i + 1].revents == 0) continue;
-      problem = problem_of(attempts[i].socket.get());
-      if (problem == 0) {
-        socket_ = std::move(attempts[i].socket);
-        const auto elapsed = std::chrono::round<std::chrono::milliseconds>(
-            std::chrono::steady_clock::now() - started);
-        return address_text(addresses_[i].storage, addresses_[i].size) + " after " +
-               format_duration(elapsed);
-      }
-      attempts[i].socket.reset();
+  options.set(CURLOPT_OPENSOCKETFUNCTION, on_socket);
+  options.set(CURLOPT_OPENSOCKETDATA, this);
+  options.set(CURLOPT_SSL_CTX_FUNCTION, on_tls);
+  options.set(CURLOPT_SSL_CTX_DATA, this);
+  if (route_.is_insecure) {
+    options.set(CURLOPT_SSL_VERIFYPEER, 0);
+    options.set(CURLOPT_SSL_VERIFYHOST, 0);
+  }
+  tls()->watch([this](const SSL& ssl) { take_peer(ssl); });
+}
+
+curl_socket_t Connection::on_socket(void* self, curlsocktype /*purpose*/, curl_sockaddr* address) {
+  auto& connection = *static_cast<Connection*>(self);
+  if (connection.attempts_.empty()) {
+    connection.start_ = std::chrono::steady_clock::now();
+    for (const StepId step : {StepId::connect, StepId::proxy, StepId::tls}) {
+      connection.seen_.erase(step);
     }
   }
-  const bool is_silent = std::any_of(attempts.begin(), attempts.end(), [](const Attempt& attempt) {
-    return static_cast<bool>(attempt.socket);
-  });
-  return connect_failure(is_silent ? ETIMEDOUT : problem);
+  Attempt attempt;
+  attempt.socket = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  attempt.size = std::min<socklen_t>(address->addrlen, sizeof attempt.address);
+  std::memcpy(&attempt.address, &address->addr, attempt.size);
+  connection.attempts_.push_back(attempt);
+  return attempt.socket;
 }
 
-Error Connection::connect_failure(int problem) const {
-  const bool is_proxy = route_.proxy.has_value();
-  const std::string peer =
-      (is_proxy ? "the proxy " : "") + authority_of(next_hop().host, next_hop().port);
-  if (problem == ETIMEDOUT) {
-    return failed(
-        is_proxy ? cause::kProxyFailed : cause::kConnectTimeout,
-        "cannot connect to " + peer + ": no answer within " + format_duration(patience_.limit),
-        "a firewall may drop what is sent there, or the machine is down");
+// libcurl has closed the other sockets, and other threads may use their numbers.
+std::string Connection::connected_address() const {
+  for (const Attempt& attempt : attempts_) {
+    sockaddr_storage peer = {};
+    socklen_t size = sizeof peer;
+    auto* const address = reinterpret_cast<sockaddr*>(&peer);
+    if (getpeername(attempt.socket, address, &size) == 0 && size == attempt.size &&
+        std::memcmp(&peer, &attempt.address, size) == 0) {
+      return address_text(*address, size);
+    }
   }
-  const std::string_view cause = is_proxy                  ? cause::kProxyFailed
-                                 : problem == ECONNREFUSED ? cause::kConnectRefused
-                                                           : cause::kConnectFailed;
-  return failed(cause, "cannot connect to " + peer + ": " + system_message(problem),
-                problem == ECONNREFUSED ? "nothing listens there: check host and port" : "");
+  return "an address";
 }
 
-Result<std::string> Connection::open_tunnel() {
-  if (!route_.proxy) return std::string("no proxy");
-  const TimePoint end = deadline();
-  const std::string name = origin_of(route_.proxy->url);
-  if (route_.proxy->url.scheme == "https") {
-    TRY(prepare_tls());
-    outer_ = TRY(shake_hands(outer_context_, nullptr, false));
-    active_ = outer_.get();
-  }
-  TRY(route_.proxy->url.scheme == "socks5" ? tunnel_by_socks(end) : tunnel_by_connect(end));
-  return name + " leads to " + route_.authority();
+// A handshake begins, with the proxy or the server.
+CURLcode Connection::on_tls(CURL* /*curl*/, void* context, void* self) {
+  auto& connection = *static_cast<Connection*>(self);
+  auto& tls_context = *static_cast<SSL_CTX*>(context);
+  Tls& tls = *connection.tls();
+  const bool is_ready = tls.set_up(tls_context);
+  if (!tls.is_with_server()) return is_ready ? CURLE_OK : CURLE_SSL_CERTPROBLEM;
+  const Route& route = connection.route_;
+  const auto elapsed = std::chrono::round<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - connection.start_);
+  connection.seen_[StepId::connect] =
+      connection.connected_address() + " after " + format_duration(elapsed);
+  connection.seen_[StepId::proxy] =
+      route.proxy ? origin_of(*route.proxy) + " leads to " + route.authority() : "no proxy";
+  if (route.is_insecure) SSL_CTX_set_verify(&tls_context, SSL_VERIFY_NONE, nullptr);
+  return is_ready ? CURLE_OK : CURLE_SSL_CERTPROBLEM;
 }
 
-Status Connection::tunnel_by_connect(TimePoint deadline) {
-  const std::string target = route_.authority();
-  const std::string name = "the proxy " + origin_of(route_.proxy->url);
-  std::string request = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n";
-  if (!route_.proxy->user.empty()) {
-    std::string pair = route_.proxy->user + ":";
-    pair += route_.proxy->password.reveal();
-    request += "Proxy-Authorization: Basic " + encode_base64(pair) + "\r\n";
-    wipe(pair);
+void Connection::take_peer(const SSL& ssl) {
+  peer_ = {};
+  peer_.protocol = SSL_get_version(&ssl);
+  if (X509* const leaf = SSL_get0_peer_certificate(&ssl)) {
+    peer_.subject = text_of_name(X509_get_subject_name(leaf));
+    peer_.not_after = time_of(X509_get0_notAfter(leaf));
   }
-  request += "\r\n";
-  const Status written = write_all(request, deadline);
-  wipe(request);
-  TRY(written);
-  std::string reply;
-  std::array<char, 2048> buffer = {};
-  while (reply.find("\r\n\r\n") == std::string::npos && reply.size() < kMaxConnectReply) {
-    const std::size_t count = TRY(read_some(buffer.data(), buffer.size(), deadline));
-    if (count == 0) return failed(cause::kProxyFailed, name + " closed the connection");
-    reply.append(buffer.data(), count);
+  const STACK_OF(X509)* const chain = SSL_get0_verified_chain(&ssl);
+  if (chain != nullptr && sk_X509_num(chain) > 0) {
+    const X509* const root = sk_X509_value(chain, sk_X509_num(chain) - 1);
+    peer_.ca_subject = text_of_name(X509_get_subject_name(root));
+    peer_.ca_not_after = time_of(X509_get0_notAfter(root));
   }
-  const bool is_http = reply.starts_with("HTTP/1.") && reply.size() > 12 && is_digit(reply[9]) &&
-                       is_digit(reply[10]) && is_digit(reply[11]);
-  if (!is_http) {
-    return failed(cause::kProxyFailed, name + " answered with something that is not HTTP/1.1",
-                  "is it a proxy, and of this scheme?");
+  const STACK_OF(X509_NAME)* const names = SSL_get0_peer_CA_list(&ssl);
+  for (int i = 0; names != nullptr && i < sk_X509_NAME_num(names); ++i) {
+    peer_.client_cas.push_back(der_of_name(sk_X509_NAME_value(names, i)));
   }
-  const std::string status = reply.substr(9, 3);
-  if (status[0] == '2') return {};
-  const bool may_pass = status[0] == '5' || status == "429" || status == "408";
-  return failed(may_pass ? cause::kProxyFailed : cause::kProxyRefused,
-                name + " does not connect to " + target + ": it answered " + status,
-                status == "407" ? "put the proxy's user and password into its URL"
-                : may_pass      ? "the proxy cannot reach the server"
-                                : "the proxy's rules must allow this server and port");
+  peer_.asks_for_client_certificate = tls()->events().asks_for_client_certificate;
+  std::string& seen = seen_[StepId::tls];
+  seen = peer_.protocol + ", certificate of " + in_quotes(peer_.subject);
+  if (peer_.not_after) seen += " until " + format_rfc3339(*peer_.not_after);
+  if (peer_.ca_not_after) {
+    seen += ", CA " + in_quotes(peer_.ca_subject) + " until " + format_rfc3339(*peer_.ca_not_after);
+  }
+  if (!step_end_) start_step();
+}
+
+Result<HttpResponse> Connection::go(HttpRequest request, std::string_view path) {
+  if (seen(StepId::name) == nullptr) TRY(resolve());
+  request.url = origin_of(route_.server) + route_.server.path + std::string(path);
+  request.max_reply_bytes = kMaxReply;
+  request.timeout = patience_.limit;
+  attempts_.clear();
+  way_end_ = std::chrono::steady_clock::now() + patience_.limit;
+  return send(request);
+}
+
+Status Connection::open() {
+  TRY(go({.only_connects = true}, {}));
+  return {};
+}
+
+Result<HttpResponse> Connection::exchange(HttpRequest request, std::string_view path,
+                                          const SecretString& token) {
+  if (!token.empty()) {
+    if (route_.is_insecure) {
+      return Error{.message = "a credential is not sent to a server that is not verified"};
+    }
+    SecretString bearer("Bearer ");
+    bearer.append(token.reveal());
+    request.headers.push_back({.name = "Authorization", .value = std::move(bearer)});
+  }
+  return go(std::move(request), path);
+}
+
+Error Connection::explain(const HttpFailure& failure) const {
+  const bool is_open = seen(StepId::tls) != nullptr;
+  const bool is_at_server = seen(StepId::proxy) != nullptr;
+  const bool is_tls = is_at_server ? !is_open : is_tls_failure(failure);
+  if (is_tls || is_refused()) return tls_failure(failure);
+  if (!is_open) return route_.proxy ? proxy_failure(failure) : connect_failure(failure);
+  Error error = describe(failure);
+  const bool is_no_api = error.kind == Error::Kind::no_credential;
+  error.cause = is_no_api ? cause::kNotAKubernetesApi : cause::kServerError;
+  if (is_no_api) error.hint = "is this the address of a Kubernetes API server?";
+  return error;
+}
+
+Error Connection::connect_failure(const HttpFailure& failure) const {
+  if (failure.code == CURLE_OPERATION_TIMEDOUT || failure.system_error == ETIMEDOUT) {
+    return failed(cause::kConnectTimeout,
+                  "cannot connect to " + route_.authority() + ": no answer within " +
+                      format_duration(patience_.limit),
+                  "a firewall may drop what is sent there, or the machine is down");
+  }
+  Error error = describe(failure);
+  const bool is_refusal = failure.system_error == ECONNREFUSED;
+  error.cause = is_refusal ? cause::kConnectRefused : cause::kConnectFailed;
+  if (is_refusal) error.hint = kNobodyListens;
+  return error;
 }
 
 namespace {
 
-// The request CONNECT (RFC 1928, section 4). The proxy resolves the server's name, as it does for
-// Go's clients.
-std::string socks_request(const Url& server) {
-  const Host& host = server.host;
-  std::string request("\x05\x01\x00", 3);
-  if (host.kind == Host::Kind::address) {
-    request += host.address.v6 ? '\x04' : '\x01';
-    request.append(reinterpret_cast<const char*>(host.address.bytes.data()),
-                   host.address.v6 ? 16 : 4);
-  } else {
-    request += '\x03';
-    request += static_cast<char>(host.name.size() & 0xffU);
-    request += host.name;
+struct SocksFailure {
+  std::string_view cause = cause::kProxyFailed;
+  std::string what = "closed the connection";
+};
+
+SocksFailure socks_failure(CURLproxycode code, const std::string& target) {
+  const std::string no = "does not connect to " + target + ": ";
+  switch (code) {
+    case CURLPX_BAD_VERSION:
+      return {.what = "does not speak SOCKS5"};
+    case CURLPX_USER_REJECTED:
+      return {.cause = cause::kProxyRefused, .what = "refuses user and password"};
+    case CURLPX_NO_AUTH:
+    case CURLPX_UNKNOWN_MODE:
+    case CURLPX_GSSAPI:
+    case CURLPX_GSSAPI_PERMSG:
+      return {.cause = cause::kProxyRefused, .what = "demands a login"};
+    case CURLPX_REPLY_NOT_ALLOWED:
+      return {.cause = cause::kProxyRefused, .what = no + "its rules do not allow it"};
+    case CURLPX_REPLY_NETWORK_UNREACHABLE:
+      return {.what = no + system_message(ENETUNREACH)};
+    case CURLPX_REPLY_HOST_UNREACHABLE:
+      return {.what = no + system_message(EHOSTUNREACH)};
+    case CURLPX_REPLY_CONNECTION_REFUSED:
+      return {.what = no + system_message(ECONNREFUSED)};
+    case CURLPX_REPLY_TTL_EXPIRED:
+      return {.what = no + system_message(ETIMEDOUT)};
+    case CURLPX_REPLY_GENERAL_SERVER_FAILURE:
+    case CURLPX_REPLY_COMMAND_NOT_SUPPORTED:
+    case CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED:
+    case CURLPX_REPLY_UNASSIGNED:
+      return {.what = no + "it does not say why"};
+    default:
+      return {};
   }
-  request += static_cast<char>(server.port >> 8U);
-  request += static_cast<char>(server.port & 0xffU);
-  return request;
 }
 
 }  // namespace
 
-Error Connection::socks_failure(std::string_view cause, const std::string& what) const {
-  return failed(cause, "the proxy " + origin_of(route_.proxy->url) + " " + what,
-                "is it a SOCKS5 proxy that allows this server?");
-}
-
-// Chooses the method (RFC 1928, section 3), and sends user and password (RFC 1929).
-Status Connection::log_in_to_socks(TimePoint deadline) {
-  const bool has_user = !route_.proxy->user.empty();
-  TRY(write_all(
-      has_user ? std::string_view("\x05\x02\x00\x02", 4) : std::string_view("\x05\x01\x00", 3),
-      deadline));
-  const std::string chosen = TRY(read_exactly(2, deadline));
-  if (!chosen.starts_with('\x05'))
-    return socks_failure(cause::kProxyFailed, "does not speak SOCKS5");
-  if (chosen.ends_with('\x02') && has_user) {
-    std::string login("\x01");
-    login += static_cast<char>(route_.proxy->user.size() & 0xffU);
-    login += route_.proxy->user;
-    login += static_cast<char>(route_.proxy->password.size() & 0xffU);
-    login += route_.proxy->password.reveal();
-    const Status written = write_all(login, deadline);
-    wipe(login);
-    TRY(written);
-    const std::string answer = TRY(read_exactly(2, deadline));
-    if (!answer.ends_with('\0')) {
-      return socks_failure(cause::kProxyRefused, "refuses user and password");
+Error Connection::proxy_failure(const HttpFailure& failure) const {
+  const std::string name = "the proxy " + origin_of(*route_.proxy);
+  const int status = failure.connect_status;
+  if (failure.code == CURLE_OPERATION_TIMEDOUT) {
+    return failed(cause::kProxyFailed, name + " has not connected to " + route_.authority() +
+                                           " within " + format_duration(patience_.limit));
+  }
+  if (failure.code == CURLE_PROXY) {
+    const SocksFailure socks = socks_failure(failure.socks_failure, route_.authority());
+    return failed(socks.cause, name + " " + socks.what,
+                  "is it a SOCKS5 proxy that allows this server?");
+  }
+  Error error = describe(failure);
+  error.cause = cause::kProxyFailed;
+  if (failure.system_error == ECONNREFUSED) {
+    error.hint = kNobodyListens;
+  } else if (status >= 300) {
+    const bool may_pass = status >= 500 || status == 429 || status == 408;
+    if (!may_pass) error.cause = cause::kProxyRefused;
+    if (status != 407) {
+      error.hint = may_pass ? "the proxy cannot reach the server"
+                            : "the proxy's rules must allow this server and port";
     }
-  } else if (!chosen.ends_with('\0')) {
-    return socks_failure(cause::kProxyRefused, "demands a login");
+  } else if (failure.code == CURLE_RECV_ERROR) {
+    error.message += ", or answered with something that is not HTTP/1.1";
+    error.hint = "is it a proxy, and of this scheme?";
   }
-  return {};
-}
-
-Status Connection::tunnel_by_socks(TimePoint deadline) {
-  TRY(log_in_to_socks(deadline));
-  TRY(write_all(socks_request(route_.server), deadline));
-  const std::string answer = TRY(read_exactly(4, deadline));
-  if (!answer.starts_with('\x05'))
-    return socks_failure(cause::kProxyFailed, "does not speak SOCKS5");
-  constexpr char kNotAllowed = '\x02';
-  if (answer[1] != '\0') {
-    return socks_failure(answer[1] == kNotAllowed ? cause::kProxyRefused : cause::kProxyFailed,
-                         "does not connect to " + route_.authority() + ": code " +
-                             std::to_string(static_cast<int>(answer[1])));
-  }
-  std::size_t rest = 6;
-  if (answer[3] == '\x04') rest = 18;
-  if (answer[3] == '\x03') {
-    const std::string size = TRY(read_exactly(1, deadline));
-    rest = static_cast<unsigned char>(size[0]) + 2U;
-  }
-  TRY(read_exactly(rest, deadline));
-  return {};
-}
-
-Result<std::string> Connection::read_exactly(std::size_t size, TimePoint deadline) {
-  std::string text(size, '\0');
-  for (std::size_t done = 0; done < size;) {
-    const std::size_t count = TRY(read_some(text.data() + done, size - done, deadline));
-    if (count == 0) {
-      return failed(cause::kProxyFailed,
-                    "the proxy " + origin_of(route_.proxy->url) + " closed the connection");
-    }
-    done += count;
-  }
-  return text;
-}
-
-Status Connection::prepare_tls() {
-  if (tls_ == nullptr) {
-    TRY(start_openssl());
-    tls_ = TRY(Tls::make(route_.tls));
-    TRY(tls_->load_roots());
-  }
-  std::vector<Host> peers;
-  if (route_.proxy && route_.proxy->url.scheme == "https") peers.push_back(route_.proxy->url.host);
-  peers.push_back(route_.verified);
-  tls_->expect(std::move(peers));
-  return {};
-}
-
-// Fails if the first byte that the server or the proxy sends does not begin a handshake or an alert
-// of TLS. Does not fail if it sends nothing.
-Status Connection::check_speaks_tls(bool is_server, TimePoint deadline) {
-  char first = 0;
-  const Waited waited = wait(POLLIN, deadline);
-  if (waited != Waited::ready) return {};
-  const ssize_t count = recv(socket_.get(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
-  constexpr char kHandshake = 0x16;
-  constexpr char kAlert = 0x15;
-  if (count != 1 || first == kHandshake || first == kAlert) return {};
-  const std::string peer = is_server ? route_.authority() : origin_of(route_.proxy->url);
-  return failure_of(is_server, cause::kTlsNoHttps, peer + " answers, but does not speak TLS",
-                    "is this the port of https?");
-}
-
-Result<Connection::SslOwner> Connection::shake_hands(SslContextOwner& context, SSL* outer,
-                                                     bool is_server) {
-  context.reset(SSL_CTX_new(TLS_client_method()));
-  if (context == nullptr || !tls_->set_up(*context)) {
-    ERR_clear_error();
-    return failed(cause::kTlsFailed, "TLS cannot be set up for " + route_.authority());
-  }
-  if (is_server && route_.is_insecure) {
-    SSL_CTX_set_verify(context.get(), SSL_VERIFY_NONE, nullptr);
-  }
-  SslOwner ssl(SSL_new(context.get()));
-  if (ssl == nullptr) return no_memory_for_tls();
-  const Host& host = host_of(is_server);
-  std::string name = host.name;
-  if (name.ends_with('.')) name.pop_back();
-  if (host.kind == Host::Kind::name && !name.starts_with('[')) {
-    // The macro SSL_set_tlsext_host_name, without its cast.
-    SSL_ctrl(ssl.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name.data());
-  }
-  if (outer == nullptr) {
-    SSL_set_fd(ssl.get(), socket_.get());
-  } else {
-    BIO* const through = BIO_new(BIO_f_ssl());
-    if (through == nullptr) return no_memory_for_tls();
-    BIO_set_ssl(through, outer, BIO_NOCLOSE);
-    SSL_set_bio(ssl.get(), through, through);
-  }
-  const TimePoint end = deadline();
-  bool is_first_answer = outer == nullptr;
-  for (;;) {
-    errno = 0;
-    const int done = SSL_connect(ssl.get());
-    if (done == 1) return ssl;
-    const int reason = SSL_get_error(ssl.get(), done);
-    const bool wants_more = reason == SSL_ERROR_WANT_READ || reason == SSL_ERROR_WANT_WRITE;
-    if (!wants_more) {
-      return tls_failure(reason, is_server, SSL_get_pending_cipher(ssl.get()) != nullptr);
-    }
-    if (reason == SSL_ERROR_WANT_READ && std::exchange(is_first_answer, false)) {
-      TRY(check_speaks_tls(is_server, end));
-    }
-    const Waited waited = wait(reason == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, end);
-    if (waited == Waited::stopped) return stopped();
-    if (waited == Waited::timed_out) {
-      return failure_of(is_server, cause::kTlsFailed,
-                        "the TLS handshake did not end within " + format_duration(patience_.limit),
-                        "what answers there may not be an API server");
-    }
-  }
-}
-
-const Host& Connection::host_of(bool is_server) const {
-  return is_server ? route_.verified : route_.proxy->url.host;
+  return error;
 }
 
 // The error of a handshake that ended because of the certificate of the proxy or the server.
-Error Connection::certificate_failure(bool is_server) const {
-  const TlsEvents& events = tls_->events();
-  const std::string peer = is_server ? route_.authority() : origin_of(route_.proxy->url);
+Error Connection::certificate_failure(bool is_server, const std::string& peer) const {
+  const TlsEvents& events = tls()->events();
   const std::string of_subject = " of " + in_quotes(events.subject);
   if (is_untrusted(events.verify_error)) {
     return failure_of(
         is_server, cause::kTlsWrongCa,
         "the certificate" + of_subject + ", issued by " + in_quotes(events.issuer) +
             ", does not lead to " +
-            (route_.tls.ca_certificates.empty() ? "a CA of this system" : "the cluster's CA"),
+            (route_.http.tls.ca_certificates.empty() ? "a CA of this system" : "the cluster's CA"),
         "certificate-authority-data must hold the CA of the server's certificate");
   }
   switch (events.verify_error) {
@@ -536,27 +436,29 @@ Error Connection::certificate_failure(bool is_server) const {
   }
 }
 
-Error Connection::tls_failure(int reason, bool is_server, bool is_agreed) const {
-  const int problem = errno;
-  const TlsEvents& events = tls_->events();
-  const unsigned long code = ERR_peek_error();
-  const int openssl = ERR_GET_REASON(code);
-  ERR_clear_error();
-  const std::string peer = is_server ? route_.authority() : origin_of(route_.proxy->url);
-  if (events.verify_error != X509_V_OK) return certificate_failure(is_server);
-  if (is_refused() && events.wants_client_certificate) {
+Error Connection::tls_failure(const HttpFailure& failure) const {
+  const TlsEvents& events = tls()->events();
+  const unsigned long code = openssl_code(failure.detail);
+  const int reason = ERR_GET_REASON(code);
+  const bool is_server = tls()->is_with_server();
+  const std::string peer = is_server ? route_.authority() : origin_of(*route_.proxy);
+  if (failure.code == CURLE_SSL_CERTPROBLEM) {
+    return failed(cause::kTlsFailed, "TLS cannot be set up for " + peer);
+  }
+  if (events.verify_error != X509_V_OK) return certificate_failure(is_server, peer);
+  if (is_refused() && tls()->lacks_client_certificate()) {
     return failure_of(
         is_server, cause::kTlsFailed,
         peer + " asked for a client certificate, and refused the handshake without one",
         "the credential needs a client certificate, of a CA that is trusted there");
   }
-  const bool is_disagreement = events.alert == kHandshakeFailure && !is_agreed;
-  if (is_refused() && !is_disagreement && is_server && tls_->has_client_certificate()) {
+  const bool is_disagreement = events.alert == kHandshakeFailure && !events.is_agreed;
+  if (is_refused() && !is_disagreement && is_server && tls()->has_client_certificate()) {
     return failure_of(is_server, cause::kTlsFailed,
                       peer + " refused the client certificate: " + alert_text(events.alert),
                       "it must be valid, and of a CA that is trusted there");
   }
-  if (is_disagreement || is_other_version(events.alert, openssl)) {
+  if (is_disagreement || is_other_version(events.alert, reason)) {
     return failure_of(is_server, cause::kTlsProtocol,
                       peer + " and this side have no version or cipher of TLS in common",
                       "TLS 1.2 or newer is needed");
@@ -570,73 +472,21 @@ Error Connection::tls_failure(int reason, bool is_server, bool is_agreed) const 
     return failure_of(is_server, cause::kTlsFailed,
                       peer + " refused the handshake: " + alert_text(events.alert));
   }
-  // The server does not speak TLS, and its reply came before check_speaks_tls() was called.
-  if (is_no_tls(openssl)) {
+  if (is_no_tls(reason)) {
     return failure_of(is_server, cause::kTlsNoHttps, peer + " answers, but does not speak TLS",
                       "is this the port of https?");
   }
-  if (reason == SSL_ERROR_SYSCALL || openssl == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+  if (failure.code == CURLE_OPERATION_TIMEDOUT) {
     return failure_of(is_server, cause::kTlsFailed,
-                      peer + " closed the connection in the handshake" +
-                          (problem == 0 ? "" : ": " + system_message(problem)),
+                      "the TLS handshake did not end within " + format_duration(patience_.limit),
+                      "what answers there may not be an API server");
+  }
+  if (code == 0 || reason == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+    return failure_of(is_server, cause::kTlsFailed,
+                      peer + " closed the connection in the handshake",
                       "a load balancer without a server behind it does this");
   }
-  const char* const text = ERR_reason_error_string(code);
-  return failure_of(is_server, cause::kTlsFailed,
-                    "the TLS handshake with " + peer +
-                        " failed: " + (text == nullptr ? "OpenSSL does not say why" : text));
-}
-
-bool Connection::is_refused() const {
-  return tls_ != nullptr && is_about_client_certificate(tls_->events().alert);
-}
-
-void Connection::take_peer(SSL& ssl) {
-  peer_ = {};
-  peer_.protocol = SSL_get_version(&ssl);
-  if (X509* const leaf = SSL_get0_peer_certificate(&ssl)) {
-    peer_.subject = text_of_name(X509_get_subject_name(leaf));
-    peer_.not_after = time_of(X509_get0_notAfter(leaf));
-  }
-  const STACK_OF(X509)* const chain = SSL_get0_verified_chain(&ssl);
-  if (chain != nullptr && sk_X509_num(chain) > 0) {
-    const X509* const root = sk_X509_value(chain, sk_X509_num(chain) - 1);
-    peer_.ca_subject = text_of_name(X509_get_subject_name(root));
-    peer_.ca_not_after = time_of(X509_get0_notAfter(root));
-  }
-  const STACK_OF(X509_NAME)* const names = SSL_get0_peer_CA_list(&ssl);
-  for (int i = 0; names != nullptr && i < sk_X509_NAME_num(names); ++i) {
-    peer_.client_cas.push_back(der_of_name(sk_X509_NAME_value(names, i)));
-  }
-  peer_.wants_client_certificate = tls_->events().wants_client_certificate;
-}
-
-Result<std::string> Connection::handshake() {
-  // With an https proxy, TLS was prepared for the handshake with the proxy.
-  if (outer_ == nullptr) TRY(prepare_tls());
-  ssl_ = TRY(shake_hands(context_, outer_.get(), true));
-  active_ = ssl_.get();
-  is_open_ = true;
-  take_peer(*ssl_);
-  std::string told = peer_.protocol + ", certificate of " + in_quotes(peer_.subject);
-  if (peer_.not_after) told += " until " + format_rfc3339(*peer_.not_after);
-  if (peer_.ca_not_after) {
-    told += ", CA " + in_quotes(peer_.ca_subject) + " until " + format_rfc3339(*peer_.ca_not_after);
-  }
-  return told;
-}
-
-Status Connection::open() {
-  if (addresses_.empty()) TRY(resolve());
-  ssl_.reset();
-  outer_.reset();
-  active_ = nullptr;
-  is_open_ = false;
-  unread_.clear();
-  TRY(connect());
-  TRY(open_tunnel());
-  TRY(handshake());
-  return {};
+  return failure_of(is_server, cause::kTlsFailed, describe_tls(failure).message);
 }
 
 }  // namespace execcred::doctor

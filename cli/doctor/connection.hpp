@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection to a server in separate steps, so that each failure belongs to one step: name,
-// TCP, proxy, TLS, and HTTP/1.1 over them.
+// The connection to a server. Each failure belongs to one step: name, TCP, proxy, TLS, or HTTP over
+// them.
 //
-// libcurl, which all other modules use, does these steps in one call, and reports few details of
-// some failures. TLS and its verification are those of the http module. An error has a cause
+// libcurl does all of them but the first: it does not say why a name has no address. About a failed
+// handshake it says little, so OpenSSL's callbacks (tls.hpp) give the reason. An error has a cause
 // (cause.hpp), except for an interruption and a fault of this machine.
 #pragma once
+
+#include "steps.hpp"
 
 #include <execcred/base/duration.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/http/http.hpp>
-#include <execcred/http/route.hpp>
-#include <execcred/http/tls.hpp>
-#include <execcred/os/file.hpp>
+#include <execcred/http/curl_client.hpp>
 
-#include <openssl/ssl.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <chrono>
-#include <memory>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,8 +30,8 @@ namespace execcred::doctor {
 struct Route {
   Url server = {};
   Host verified = {};  // tls-server-name, or the server's host
-  std::optional<Proxy> proxy = std::nullopt;
-  TlsSettings tls = {};
+  std::optional<Url> proxy = std::nullopt;
+  HttpSettings http = {};
   bool is_insecure = false;  // insecure-skip-tls-verify
 
   // HOST:PORT of the server.
@@ -40,7 +39,7 @@ struct Route {
 };
 
 struct Patience {
-  Duration limit = {};  // of each step
+  Duration limit = {};  // of the look-up of the name, of the other steps up to TLS, and of a step
   int stop = -1;        // when it can be read from, every step ends
 };
 
@@ -50,114 +49,85 @@ struct PeerFacts {
   std::optional<std::chrono::sys_seconds> not_after = std::nullopt;  // of the server's certificate
   std::string ca_subject = {};
   std::optional<std::chrono::sys_seconds> ca_not_after = std::nullopt;  // of the CA it leads to
-  bool wants_client_certificate = false;
+  bool asks_for_client_certificate = false;
   std::vector<std::string> client_cas = {};  // DER of the names that the server asks for
 };
 
-struct SslFree {
-  void operator()(SSL* ssl) const { SSL_free(ssl); }
-};
-struct SslContextFree {
-  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
-};
-
-class Connection {
+class Connection final : private CurlClient {
  public:
-  // `route` must outlive the connection.
-  Connection(const Route& route, Patience patience) : route_(route), patience_(patience) {}
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  // The steps of the way to a server, in their order.
+  static constexpr std::array kWay = {StepId::name, StepId::connect, StepId::proxy, StepId::tls};
 
-  // The steps, to be called in this order. Each returns a text for the report. A failure has its
-  // cause.
-  Result<std::string> resolve();
-  Result<std::string> connect();
-  Result<std::string> open_tunnel();
-  Result<std::string> handshake();
-  // Does all steps on a new connection. A name that was resolved before is not resolved again.
+  // `route` must outlive the connection.
+  Connection(const Route& route, Patience patience)
+      : CurlClient(route.http, patience.stop), route_(route), patience_(patience) {}
+
+  // Connects, and sends nothing.
   Status open();
 
-  // Starts one time limit for all following calls, until the next call of start_step(). Before the
-  // first call, each of the steps above has its own limit.
-  void start_step() { step_end_ = std::chrono::steady_clock::now() + patience_.limit; }
+  // Sends a request to a path below the server's URL, over the kept connection if there is one, and
+  // returns the reply, of any status. Redirects are not followed. Fails with the cause of the step
+  // that failed, with unavailable (no reply, the connection was cut), with no_credential (the reply
+  // is not HTTP/1.1, or is too large), or with internal (`token` is given, and the server is not
+  // verified).
+  Result<HttpResponse> exchange(HttpRequest request, std::string_view path,
+                                const SecretString& token);
 
+  // Starts one time limit for all following requests. Without this, the limit starts when the first
+  // connection is open.
+  void start_step() { step_end_ = std::chrono::steady_clock::now() + patience_.limit; }
+  // The limit is that of the other connection, which has been open.
+  void share_step(const Connection& other) { step_end_ = other.step_end_; }
+
+  // What was seen at a step of the way of the last connection; null if the way did not get there.
+  const std::string* seen(StepId step) const;
   const PeerFacts& peer() const { return peer_; }
-  // Whether the server has asked for a client certificate, also if the handshake then failed.
-  bool wants_client_certificate() const {
-    return tls_ != nullptr && tls_->events().wants_client_certificate;
-  }
   // Whether the peer has ended TLS by an alert about the client's certificate, or its absence. In
   // TLS 1.2 that ends the handshake. In TLS 1.3 the client has completed the handshake by then, so
   // the alert comes at the first read.
   bool is_refused() const;
-  // Whether the connection is open and the server's certificate was verified, so that a credential
-  // may be sent.
-  bool is_verified() const { return is_open_ && !route_.is_insecure; }
-
-  // Sends a request, and returns the reply, of any status. Redirects are not followed. If the
-  // server has closed a kept connection, the request is sent again on a new one. Fails as open()
-  // does, with unavailable (no reply, the connection was cut), with no_credential (the reply is not
-  // HTTP/1.1, or is too large), or with internal (`authorization` is given, and the server is not
-  // verified). `headers` are whole lines with their line ends.
-  Result<HttpResponse> exchange(std::string_view method, std::string_view path,
-                                std::string_view body, const SecretString& authorization,
-                                std::string_view headers = {});
 
  private:
   using TimePoint = std::chrono::steady_clock::time_point;
-  using SslOwner = std::unique_ptr<SSL, SslFree>;
-  using SslContextOwner = std::unique_ptr<SSL_CTX, SslContextFree>;
-  enum class Waited { ready, timed_out, stopped };
 
-  struct Address {
-    sockaddr_storage storage = {};
+  struct Attempt {
+    curl_socket_t socket = CURL_SOCKET_BAD;
+    sockaddr_storage address = {};
     socklen_t size = 0;
   };
 
-  TimePoint deadline() const {
-    return step_end_ ? *step_end_ : std::chrono::steady_clock::now() + patience_.limit;
-  }
-  Waited wait(short events, TimePoint deadline) const;
-  const Url& next_hop() const { return route_.proxy ? route_.proxy->url : route_.server; }
+  void adjust(CurlOptions& options) override;
+  TimePoint end() const override { return step_end_.value_or(way_end_); }
+  Error explain(const HttpFailure& failure) const override;
 
-  Status prepare_tls();
-  Result<SslOwner> shake_hands(SslContextOwner& context, SSL* outer, bool is_server);
-  Status check_speaks_tls(bool is_server, TimePoint deadline);
-  // `is_agreed`: both sides have agreed on a version and a cipher.
-  Error tls_failure(int reason, bool is_server, bool is_agreed) const;
+  static curl_socket_t on_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
+  static CURLcode on_tls(CURL* curl, void* context, void* self);
+  void take_peer(const SSL& ssl);
+
+  const Url& next_hop() const { return route_.proxy ? *route_.proxy : route_.server; }
+  Status resolve();
+  Result<HttpResponse> go(HttpRequest request, std::string_view path);
+  std::string connected_address() const;
+
+  Error connect_failure(const HttpFailure& failure) const;
+  Error proxy_failure(const HttpFailure& failure) const;
+  Error tls_failure(const HttpFailure& failure) const;
   // The host that the certificate of the proxy or the server must name.
-  const Host& host_of(bool is_server) const;
-  Error certificate_failure(bool is_server) const;
-  Error connect_failure(int problem) const;
-  void take_peer(SSL& ssl);
-
-  Error cut(std::string message) const;
-  Status write_all(std::string_view text, TimePoint deadline);
-  Result<std::size_t> read_some(char* buffer, std::size_t size, TimePoint deadline);
-  Status tunnel_by_connect(TimePoint deadline);
-  Status tunnel_by_socks(TimePoint deadline);
-  Status log_in_to_socks(TimePoint deadline);
-  Error socks_failure(std::string_view cause, const std::string& what) const;
-  Result<std::string> read_exactly(std::size_t size, TimePoint deadline);
-  Result<HttpResponse> exchange_once(std::string_view method, const std::string& request,
-                                     const SecretString& authorization, std::string_view body,
-                                     bool& was_closed);
+  const Host& host_of(bool is_server) const {
+    return is_server ? route_.verified : route_.proxy->host;
+  }
+  Error certificate_failure(bool is_server, const std::string& peer) const;
 
   const Route& route_;
   Patience patience_;
+  std::string resolved_;  // for CURLOPT_RESOLVE
+  curl_slist resolve_list_ = {};
+  TimePoint way_end_ = {};
   std::optional<TimePoint> step_end_;
-  std::vector<Address> addresses_;
-  FileDescriptor socket_;
-  std::unique_ptr<Tls> tls_;
-  // The outer ones are for the connection to an https proxy.
-  SslContextOwner outer_context_;
-  SslOwner outer_;
-  SslContextOwner context_;
-  SslOwner ssl_;
-  SSL* active_ = nullptr;  // through which is read and written; null: the socket
+  std::vector<Attempt> attempts_;  // to connect, of the request that is being sent
+  TimePoint start_ = {};           // of the first of them
+  std::map<StepId, std::string> seen_;
   PeerFacts peer_;
-  bool is_open_ = false;
-  std::string unread_;  // of the connection, after the requested one
 };
 
 }  // namespace execcred::doctor

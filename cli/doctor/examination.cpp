@@ -27,22 +27,23 @@ Error profile_error(std::string message, std::string hint = {}) {
 }
 
 Status take_proxy(const Cluster& cluster, const Environment& environment, Route& route) {
-  if (!cluster.proxy_url.empty()) {
-    Result<Proxy> proxy = parse_proxy(cluster.proxy_url);
-    if (!proxy) return profile_error("its proxy-url " + proxy.error().message);
-    route.proxy = std::move(proxy).value();
-    return {};
+  route.http.proxy.url = cluster.proxy_url;
+  if (cluster.proxy_url.empty()) {
+    // If the cluster names no proxy, that of the environment is used, as in clients.
+    const ProxySettings settings = proxy_of(environment);
+    if (settings.url.empty() || is_proxy_exception(settings.exceptions, route.server)) return {};
+    route.http.proxy.url = settings.url;
   }
-  // If the cluster names no proxy, that of the environment is used, as in clients.
-  const ProxySettings settings = proxy_of(environment);
-  if (settings.url.empty() || is_proxy_exception(settings.exceptions, route.server)) return {};
-  Result<Proxy> proxy = parse_proxy(settings.url);
+  const Result<Proxy> proxy = parse_proxy(route.http.proxy.url);
+  if (!proxy && !cluster.proxy_url.empty()) {
+    return profile_error("its proxy-url " + proxy.error().message);
+  }
   if (!proxy) {
     return Error{.kind = Error::Kind::configuration,
                  .message = "HTTPS_PROXY " + proxy.error().message,
                  .cause = cause::kProxyFailed};
   }
-  route.proxy = std::move(proxy).value();
+  route.proxy = proxy->url;
   return {};
 }
 
@@ -57,11 +58,12 @@ Result<Route> route_of(const Cluster& cluster, const Environment& environment) {
     Result<Host> name = parse_host(cluster.tls_server_name);
     if (!name) return profile_error("its tls-server-name " + name.error().message);
     route.verified = std::move(name).value();
+    route.http.tls.server_name = cluster.tls_server_name;
   }
   route.is_insecure = cluster.insecure_skip_tls_verify;
   const std::optional<std::string> pem = decode_base64(cluster.certificate_authority_data);
   if (!pem) return profile_error("its certificate-authority-data is no base64");
-  route.tls.ca_certificates = *pem;
+  route.http.tls.ca_certificates = *pem;
   if (!pem->empty()) {
     TRY(start_openssl());
     const Result<std::unique_ptr<Tls>> tls = Tls::make({.ca_certificates = *pem});
@@ -82,56 +84,27 @@ void skip_server(Item& item, std::string_view why) {
   }
 }
 
-struct Stage {
-  StepId id;
-  Result<std::string> (Connection::*run)();
-};
-constexpr std::array<Stage, 4> kStages = {{{StepId::name, &Connection::resolve},
-                                           {StepId::connect, &Connection::connect},
-                                           {StepId::proxy, &Connection::open_tunnel},
-                                           {StepId::tls, &Connection::handshake}}};
-
-// Opens the connection with the credential's certificate, for a server that refuses a handshake
-// without one.
-Result<std::string> open_identified(Connection& connection) {
-  std::string told;
-  for (const Stage& stage : kStages) told = TRY((connection.*stage.run)());
-  return told + std::string(kRequiresCertificate);
-}
-
-// Does the steps up to TLS. If one fails, marks the others as skipped, and returns null. Returns
-// the connection that is open: `identified`, which may be null, if the server refuses a handshake
-// without a client certificate.
-Connection* open(Connection& connection, Connection* identified, const Route& route, Item& item) {
-  Connection* opened = &connection;
+// Reports the steps up to TLS of a connection. `problem` is the error of the request for which it
+// was made, or null. Returns false if a step has failed.
+bool report_way(const Connection& connection, const Error* problem, const Route& route,
+                Item& item) {
   bool is_failed = false;
-  for (const Stage& stage : kStages) {
+  for (const StepId id : Connection::kWay) {
+    const std::string* const seen = connection.seen(id);
+    const bool is_of_proxy = route.proxy && id < StepId::proxy;
     if (is_failed) {
-      item.skip(stage.id, "a step before it failed");
-      continue;
+      item.skip(id, "a step before it failed");
+    } else if (is_of_proxy || (id == StepId::proxy && seen != nullptr && !route.proxy)) {
+      item.skip(id, is_of_proxy ? "the proxy does it" : *seen);
+    } else if (seen != nullptr) {
+      item.ok(id, *seen);
     }
-    Result<std::string> told = (connection.*stage.run)();
-    if (!told && stage.id == StepId::tls && identified != nullptr &&
-        connection.wants_client_certificate()) {
-      told = open_identified(*identified);
-      opened = identified;
-    }
-    const bool is_of_proxy = route.proxy && stage.id < StepId::proxy;
-    if (told && stage.id == StepId::proxy && !route.proxy) {
-      item.skip(stage.id, *told);
-    } else if (told && is_of_proxy) {
-      item.skip(stage.id, "the proxy does it");
-    } else if (told) {
-      item.ok(stage.id, *told);
-    } else {
-      is_failed = true;
-      if (is_of_proxy) item.skip(stage.id, "the proxy does it");
-      item.fail(is_of_proxy ? StepId::proxy : stage.id, told.error(), cause::kTlsFailed);
-    }
+    if (is_failed || seen != nullptr) continue;
+    is_failed = true;
+    item.fail(is_of_proxy ? StepId::proxy : id, *problem, cause::kTlsFailed);
   }
-  if (!is_failed) return opened;
-  skip_server(item, "there is no connection");
-  return nullptr;
+  if (is_failed) skip_server(item, "there is no connection");
+  return !is_failed;
 }
 
 void check_ca(const Connection& connection, Duration warn_before, Item& item) {
@@ -166,30 +139,14 @@ void compare_with_config(const AuthenticationConfig& config, const engine::Crede
   }
 }
 
-TlsSettings with_certificate(const TlsSettings& tls, const Credential& credential) {
-  return {.ca_certificates = tls.ca_certificates,
-          .server_name = tls.server_name,
-          .client_certificate = credential.client_certificate,
-          .client_key = credential.client_key.copy()};
+Route with_certificate(Route route, const Credential& credential) {
+  route.http.tls.client_certificate = credential.client_certificate;
+  route.http.tls.client_key = credential.client_key.copy();
+  return route;
 }
 
-Route with_certificate(const Route& route, const Credential& credential) {
-  Route identified;
-  identified.server = route.server;
-  identified.verified = route.verified;
-  if (route.proxy) {
-    identified.proxy = Proxy{.url = route.proxy->url,
-                             .user = route.proxy->user,
-                             .password = route.proxy->password.copy()};
-  }
-  identified.tls = with_certificate(route.tls, credential);
-  return identified;
-}
-
-// Checks the clock of a cluster for which there is no credential.
-void ask_the_time(Connection& connection, Item& item) {
-  const Result<Answer> answer =
-      Api(connection, item).post(kSelfSubjectReviews, self_subject_review(), SecretString());
+// Reports the clock of a cluster for which there is no credential.
+void report_time(const Result<Answer>& answer, const Connection& connection, Item& item) {
   if (connection.is_refused()) return report_refusal(answer.error(), item);
   if (!answer || !answer->date) {
     item.skip(StepId::clock, answer ? "the server sends no Date" : answer.error().message);
@@ -240,27 +197,38 @@ void Examination::go_to_server(const engine::Target& target, const Route& route,
     identified_route = with_certificate(route, *credential);
     identified.emplace(*identified_route, patience);
   }
-  Connection* const opened = open(anonymous, identified ? &*identified : nullptr, route, item);
-  if (opened != nullptr && route.is_insecure) {
-    item.warn(
-        StepId::tls, cause::kTlsInsecure,
-        "insecure-skip-tls-verify is set: any machine that answers there could take the credential",
-        "give the ClusterProfile the cluster's CA");
-    skip_server(item, "no credential is sent to a server that is not verified");
-  } else if (opened != nullptr) {
-    check_ca(*opened, options_.warn_before, item);
-    if (options_.no_request) {
+  Connection& connection = identified ? *identified : anonymous;
+  const bool is_asked = !options_.no_request && !route.is_insecure;
+  const Impersonation act_as = has_credential ? target.act_as : Impersonation();
+  const SecretString none;
+  Result<Answer> answer = Answer();
+  if (is_asked) {
+    answer = Api(connection, item, act_as)
+                 .post(kSelfSubjectReviews, self_subject_review(),
+                       has_credential ? credential->token : none);
+  } else if (const Status opened = connection.open(); !opened) {
+    answer = opened.error();
+  }
+  if (report_way(connection, answer ? nullptr : &answer.error(), route, item)) {
+    check_ca(connection, options_.warn_before, item);
+    if (route.is_insecure) {
+      item.warn(StepId::tls, cause::kTlsInsecure,
+                "insecure-skip-tls-verify is set: any machine that answers there could take the "
+                "credential",
+                "give the ClusterProfile the cluster's CA");
+      skip_server(item, "no credential is sent to a server that is not verified");
+    } else if (options_.no_request) {
       skip_server(item, "--no-request");
     } else if (!has_credential) {
       skip_server(item, "there is no credential");
-      ask_the_time(anonymous, item);
+      report_time(answer, connection, item);
     } else {
       const ServerCheck check{.credential = *credential,
                               .facts = facts,
                               .config = options_.config ? &*options_.config : nullptr,
                               .permissions = options_.permissions,
                               .act_as = target.act_as};
-      ask_server(check, anonymous, identified ? *identified : anonymous, item);
+      ask_server(check, std::move(answer), anonymous, connection, item);
     }
   }
   if (credential != nullptr && options_.config) compare_with_config(*options_.config, facts, item);

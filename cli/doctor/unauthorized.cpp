@@ -249,7 +249,7 @@ class Explanation {
     if (by_time(certificate.not_before, certificate.not_after, std::chrono::seconds(1),
                 "the certificate"))
       return true;
-    if (!peer_.wants_client_certificate) {
+    if (!peer_.asks_for_client_certificate) {
       return find(cause::kUnauthorizedUnknownCa,
                   "the server asks for no client certificate, so it accepts none",
                   "the API server needs --client-ca-file, and no proxy may end TLS before it");

@@ -243,19 +243,25 @@ void CurlClient::set_message(CurlOptions& options, const HttpRequest& request,
 }
 
 // Does what curl_easy_perform does, which reports a failed wait as a wrong argument.
-void CurlClient::transfer(const StopEvent* stop) {
-  constexpr int kLongestWait = 1000;  // ms; libcurl ends it sooner where it has a timer
-  curl_waitfd stop_socket = {
-      .fd = stop != nullptr ? stop->descriptor() : -1, .events = CURL_WAIT_POLLIN, .revents = 0};
+void CurlClient::transfer(const HttpRequest& request) {
+  // libcurl ends a wait sooner where it has a timer.
+  constexpr std::chrono::milliseconds kLongestWait(1000);
+  const int stop = request.stop != nullptr ? request.stop->descriptor() : stop_;
+  curl_waitfd stop_socket = {.fd = stop, .events = CURL_WAIT_POLLIN, .revents = 0};
+  bool is_late = false;
   code_ = CURLE_OK;
-  is_stopped_ = stop != nullptr && stop->is_requested();
+  is_stopped_ = request.stop != nullptr && request.stop->is_requested();
   if (is_stopped_) return;
   errno = 0;
   int running = 1;
   wait_code_ = curl_multi_add_handle(multi_.get(), curl_.get());
-  while (wait_code_ == CURLM_OK && running > 0 && !is_stopped_) {
-    wait_code_ = curl_multi_poll(multi_.get(), stop != nullptr ? &stop_socket : nullptr,
-                                 stop != nullptr ? 1 : 0, kLongestWait, nullptr);
+  while (wait_code_ == CURLM_OK && running > 0 && !is_stopped_ && !is_late) {
+    const auto left = std::min<Duration>(end() - std::chrono::steady_clock::now(), kLongestWait);
+    is_late = left <= Duration::zero();
+    if (is_late) break;
+    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+    wait_code_ = curl_multi_poll(multi_.get(), &stop_socket, stop >= 0 ? 1 : 0,
+                                 static_cast<int>(wait), nullptr);
     if (wait_code_ == CURLM_OK) wait_code_ = curl_multi_perform(multi_.get(), &running);
     is_stopped_ = running > 0 && stop_socket.revents != 0;
   }
@@ -264,6 +270,7 @@ void CurlClient::transfer(const StopEvent* stop) {
   const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left);
   const bool has_result = wait_code_ == CURLM_OK && !is_stopped_;
   if (has_result) code_ = message != nullptr ? message->data.result : CURLE_FAILED_INIT;
+  if (is_late) code_ = CURLE_OPERATION_TIMEDOUT;
   curl_multi_remove_handle(multi_.get(), curl_.get());
 }
 
@@ -279,31 +286,34 @@ bool CurlClient::is_cut(const HttpRequest& request, const HttpReply& reply) cons
 Error CurlClient::failure(const HttpRequest& request, const Url& url, HttpReply& reply) {
   long system_error = 0;
   long connect_status = 0;
+  long socks_failure = CURLPX_OK;
   long request_size = 0;  // a CONNECT counts too
   long new_connections = 0;
   curl_easy_getinfo(curl_.get(), CURLINFO_OS_ERRNO, &system_error);
   curl_easy_getinfo(curl_.get(), CURLINFO_HTTP_CONNECTCODE, &connect_status);
+  curl_easy_getinfo(curl_.get(), CURLINFO_PROXY_ERROR, &socks_failure);
   curl_easy_getinfo(curl_.get(), CURLINFO_REQUEST_SIZE, &request_size);
   curl_easy_getinfo(curl_.get(), CURLINFO_NUM_CONNECTS, &new_connections);
   const bool is_connected = !uses_tls_ || new_connections == 0 || tls_->events().is_connected;
   const std::string detail = detail_.data();
-  return describe({.code = code_,
-                   .wait_code = wait_code_,
-                   .detail = detail,
-                   .url = url,
-                   .verified_host = server_name_ ? *server_name_ : url.host,
-                   .proxy = uses_proxy_ ? &*proxy_ : nullptr,
-                   .tls = uses_tls_ ? tls_.get() : nullptr,
-                   .refusal = reply.refusal(),
-                   .has_reply = reply.has_begun(),
-                   .was_sent = request_size > 0 && is_connected,
-                   .is_safe_to_repeat = is_safe_to_repeat(request),
-                   .is_spent_by_sending = request.is_spent_by_sending,
-                   .system_error = static_cast<int>(system_error),
-                   .last_errno = last_errno_,
-                   .connect_status = static_cast<int>(connect_status),
-                   .max_reply_bytes = request.max_reply_bytes,
-                   .timeout = limit_});
+  return explain({.code = code_,
+                  .wait_code = wait_code_,
+                  .detail = detail,
+                  .url = url,
+                  .verified_host = server_name_ ? *server_name_ : url.host,
+                  .proxy = uses_proxy_ ? &*proxy_ : nullptr,
+                  .tls = uses_tls_ ? tls_.get() : nullptr,
+                  .refusal = reply.refusal(),
+                  .has_reply = reply.has_begun(),
+                  .was_sent = request_size > 0 && is_connected,
+                  .is_safe_to_repeat = is_safe_to_repeat(request),
+                  .is_spent_by_sending = request.is_spent_by_sending,
+                  .system_error = static_cast<int>(system_error),
+                  .last_errno = last_errno_,
+                  .connect_status = static_cast<int>(connect_status),
+                  .socks_failure = static_cast<CURLproxycode>(socks_failure),
+                  .max_reply_bytes = request.max_reply_bytes,
+                  .timeout = limit_});
 }
 
 // With other statuses, the header does not say that the same request may succeed later.
@@ -344,9 +354,11 @@ Result<HttpResponse> CurlClient::send(const HttpRequest& request) {
   if (uses_tls_ && server_name_) options.set(CURLOPT_CONNECT_TO, &target);
   set_message(options, request, lines);
   options.set(CURLOPT_HTTPHEADER, lines.list());
+  if (request.only_connects) options.set(CURLOPT_CONNECT_ONLY, 1);
+  adjust(options);
   TRY(options.status());
 
-  transfer(request.stop);
+  transfer(request);
   if (is_stopped_) {
     curl_easy_reset(curl_.get());
     return stopped();
@@ -354,7 +366,8 @@ Result<HttpResponse> CurlClient::send(const HttpRequest& request) {
   if (uses_tls_) TRY(tls_->load_roots());
   if (stream.is_ended) code_ = CURLE_OK;
   const bool has_ended = code_ == CURLE_OK && wait_code_ == CURLM_OK;
-  if (has_ended && !stream.is_ended && is_cut(request, reply)) code_ = CURLE_PARTIAL_FILE;
+  const bool has_reply = !stream.is_ended && !request.only_connects;
+  if (has_ended && has_reply && is_cut(request, reply)) code_ = CURLE_PARTIAL_FILE;
   const bool is_good = has_ended && code_ == CURLE_OK;
   reply.response().retry_after = retry_after(reply.response().status);
   Result<HttpResponse> result = is_good ? Result<HttpResponse>(std::move(reply.response()))

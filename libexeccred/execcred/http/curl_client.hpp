@@ -21,9 +21,24 @@ namespace execcred {
 
 class CurlClient : public HttpClient {
  public:
-  explicit CurlClient(HttpSettings settings) : settings_(std::move(settings)) {}
+  // `stop` is a descriptor: once it can be read, a request without HttpRequest::stop ends. -1: none.
+  explicit CurlClient(HttpSettings settings, int stop = -1)
+      : settings_(std::move(settings)), stop_(stop) {}
 
   Result<HttpResponse> send(const HttpRequest& request) override;
+
+ protected:
+  // Changes the options of a request before it is sent.
+  virtual void adjust(CurlOptions& /*options*/) {}
+  // The time by which the transfer must have ended, asked again after each event.
+  virtual std::chrono::steady_clock::time_point end() const {
+    return std::chrono::steady_clock::time_point::max();
+  }
+  virtual Error explain(const HttpFailure& failure) const { return describe(failure); }
+
+  // Null until the first request is prepared.
+  const Tls* tls() const { return tls_.get(); }
+  Tls* tls() { return tls_.get(); }
 
  private:
   using CurlOwner = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
@@ -35,13 +50,14 @@ class CurlClient : public HttpClient {
   void set_route(CurlOptions& options, const Url& url);
   void set_tls(CurlOptions& options) const;
   void set_message(CurlOptions& options, const HttpRequest& request, HeaderLines& lines) const;
-  void transfer(const StopEvent* stop);
+  void transfer(const HttpRequest& request);
   bool is_cut(const HttpRequest& request, const HttpReply& reply) const;
   Error failure(const HttpRequest& request, const Url& url, HttpReply& reply);
   std::chrono::seconds retry_after(int status) const;
 
   // Connections are closed before tls_ is destroyed, because their callbacks refer to it.
   HttpSettings settings_;
+  int stop_;
   std::unique_ptr<Tls> tls_;
   std::optional<Proxy> proxy_;
   std::optional<Host> server_name_;

@@ -227,6 +227,16 @@ Error describe(const HttpFailure& failure) {
   }
 }
 
+unsigned long openssl_code(std::string_view detail) {
+  constexpr std::string_view kMark = "error:";
+  const std::size_t mark = detail.rfind(kMark);
+  if (mark == std::string_view::npos) return 0;
+  const std::string_view digits = detail.substr(mark + kMark.size(), 8);
+  unsigned long code = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+  return code;
+}
+
 namespace {
 
 Error failed(std::string message, std::string hint = {}) {
@@ -244,21 +254,6 @@ std::string peer_of(const HttpFailure& failure) {
   return is_with_proxy(failure) ? "the proxy " + origin_of(failure.proxy->url)
                                 : origin_of(failure.url);
 }
-
-// The code in libcurl's text of an OpenSSL error, "error:0A00010B:SSL routines::…"; 0 if there is
-// none. libcurl has removed the error from OpenSSL's queue, and OpenSSL's error texts are not
-// loaded.
-unsigned long openssl_code(std::string_view detail) {
-  constexpr std::string_view kMark = "error:";
-  const std::size_t mark = detail.rfind(kMark);
-  if (mark == std::string_view::npos) return 0;
-  const std::string_view digits = detail.substr(mark + kMark.size(), 8);
-  unsigned long code = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-  return code;
-}
-
-int openssl_reason(std::string_view detail) { return ERR_GET_REASON(openssl_code(detail)); }
 
 std::string names_text(const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 3;
@@ -347,7 +342,7 @@ Error alerted(const HttpFailure& failure) {
   if (events.alert == kProtocolVersion) return too_old(failure);
   const std::string alert = alert_text(events.alert);
   const bool is_about_client = is_about_client_certificate(events.alert);
-  if (events.wants_client_certificate && is_about_client) {
+  if (failure.tls->lacks_client_certificate() && is_about_client) {
     return failed(peer + " wants a client certificate (TLS: " + alert + ")");
   }
   if (failure.tls->has_client_certificate() && is_about_client &&
@@ -359,7 +354,7 @@ Error alerted(const HttpFailure& failure) {
 
 Error broken_handshake(const HttpFailure& failure) {
   const std::string peer = peer_of(failure);
-  const int reason = openssl_reason(failure.detail);
+  const int reason = ERR_GET_REASON(openssl_code(failure.detail));
   switch (reason) {
     case SSL_R_UNSUPPORTED_PROTOCOL:
     case SSL_R_WRONG_SSL_VERSION:

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace execcred {
 
@@ -31,6 +32,7 @@ struct HttpFailure {
   int system_error = 0;    // CURLINFO_OS_ERRNO: of the last call on a socket that failed
   int last_errno = 0;      // as libcurl left it
   int connect_status = 0;  // the proxy's answer to CONNECT
+  CURLproxycode socks_failure = CURLPX_OK;
   std::size_t max_reply_bytes = 0;
   Duration timeout = {};
 };
@@ -39,6 +41,11 @@ Error describe(const HttpFailure& failure);
 
 // The part of describe() for failures of TLS. `failure.tls` must not be null.
 Error describe_tls(const HttpFailure& failure);
+
+// The code in libcurl's text of an OpenSSL error, "error:0A00010B:SSL routines::…"; 0 if there is
+// none. libcurl has removed the error from OpenSSL's queue, and OpenSSL's error texts are not
+// loaded.
+unsigned long openssl_code(std::string_view detail);
 
 // Whether OpenSSL failed because it lacked memory or random bytes, or with an internal error.
 bool is_local_tls_failure(const HttpFailure& failure);

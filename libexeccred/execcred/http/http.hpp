@@ -41,6 +41,8 @@ struct HttpRequest {
   std::vector<HttpHeader> headers = {};
   SecretString body = {};
   bool allow_plain_http = false;
+  // Opens the connection and sends nothing. The response is empty, with the status 0.
+  bool only_connects = false;
   // True if the request contains a value that a server accepts only once, such as a refresh token.
   // Once any part of such a request was sent, it is never sent again, whatever the answer is.
   bool is_spent_by_sending = false;

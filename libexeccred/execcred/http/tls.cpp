@@ -293,7 +293,7 @@ bool Tls::set_up(SSL_CTX& context) {
   SSL_CTX_set_keylog_callback(&context, nullptr);
   SSL_CTX_set1_cert_store(&context, store_.get());
   SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, on_verify);
-  SSL_CTX_set_client_cert_cb(&context, on_client_certificate);
+  SSL_CTX_set_cert_cb(&context, on_client_certificate, nullptr);
   SSL_CTX_set_info_callback(&context, on_info);
   return !is_server || set_up_server(context);
 }
@@ -318,10 +318,10 @@ int Tls::on_verify(int is_ok, X509_STORE_CTX* context) {
   return 0;
 }
 
-// OpenSSL calls this only if the server requests a client certificate and none was set.
-int Tls::on_client_certificate(SSL* ssl, X509** /*certificate*/, EVP_PKEY** /*key*/) {
-  of(*ssl).events_.wants_client_certificate = true;
-  return 0;
+// OpenSSL calls this if the peer requests a client certificate.
+int Tls::on_client_certificate(SSL* ssl, void* /*nothing*/) {
+  of(*ssl).events_.asks_for_client_certificate = true;
+  return 1;
 }
 
 void Tls::on_info(const SSL* ssl, int where, int value) {
@@ -333,11 +333,15 @@ void Tls::on_info(const SSL* ssl, int where, int value) {
   }
   TlsEvents& events = of(*ssl).events_;
   const bool is_server = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), server_index()) != nullptr;
-  if (where == SSL_CB_HANDSHAKE_DONE && is_server) events.is_connected = true;
+  if (where == SSL_CB_HANDSHAKE_DONE && is_server) {
+    events.is_connected = true;
+    if (of(*ssl).connected_) of(*ssl).connected_(*ssl);
+  }
   if ((where & SSL_CB_READ_ALERT) != SSL_CB_READ_ALERT) return;
   const int alert = value & 0xff;
   if ((value >> 8) == kFatal) {
     events.alert = alert;
+    events.is_agreed = SSL_get_pending_cipher(ssl) != nullptr;
   } else if (alert == kCloseNotify && is_server) {
     events.has_close_notify = true;
   }

@@ -12,9 +12,11 @@
 #include <openssl/ssl.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace execcred {
@@ -27,8 +29,9 @@ struct TlsEvents {
   std::string not_before = {};
   std::string not_after = {};
   std::vector<std::string> names = {};  // alternative names: DNS names and addresses
-  bool wants_client_certificate = false;
+  bool asks_for_client_certificate = false;
   int alert = -1;                 // fatal, from the peer (RFC 8446, section 6)
+  bool is_agreed = false;         // on a version and a cipher, when the alert came
   bool is_connected = false;      // with the server: the handshake is complete
   bool has_close_notify = false;  // from the server: no more will come
 };
@@ -80,6 +83,9 @@ class Tls {
   // the server; only the server gets the client certificate.
   void expect(std::vector<Host> peers);
 
+  // `connected` is called after each handshake with the server.
+  void watch(std::function<void(const SSL&)> connected) { connected_ = std::move(connected); }
+
   // Sets up the SSL_CTX of the next handshake, which keeps a pointer to this object. False if
   // OpenSSL fails or if no further peer is expected.
   bool set_up(SSL_CTX& context);
@@ -92,6 +98,12 @@ class Tls {
   const TlsEvents& events() const { return events_; }
   // The number of peers with which a handshake was started.
   std::size_t handshakes() const { return handshakes_; }
+  // Whether the last handshake that was started is with the server.
+  bool is_with_server() const { return handshakes_ == peers_.size(); }
+  // Whether the peer has asked for a client certificate, and there is none for it.
+  bool lacks_client_certificate() const {
+    return events_.asks_for_client_certificate && !(is_with_server() && has_client_certificate());
+  }
   bool has_client_certificate() const { return pair_.key != nullptr; }
   bool uses_system_roots() const { return uses_system_roots_; }
 
@@ -104,7 +116,7 @@ class Tls {
 
   static Tls& of(const SSL& ssl);
   static int on_verify(int is_ok, X509_STORE_CTX* context);
-  static int on_client_certificate(SSL* ssl, X509** certificate, EVP_PKEY** key);
+  static int on_client_certificate(SSL* ssl, void* nothing);
   static void on_info(const SSL* ssl, int where, int value);
 
   StoreOwner store_;
@@ -113,6 +125,7 @@ class Tls {
   std::optional<Error> bad_root_;
   ClientPair pair_;  // empty if there is none
   std::vector<Host> peers_;
+  std::function<void(const SSL&)> connected_;
   std::size_t handshakes_ = 0;
   TlsEvents events_;
 };
