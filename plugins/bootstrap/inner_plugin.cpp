@@ -51,19 +51,6 @@ void report(const std::string& said, const CallContext& call) {
   }
 }
 
-Status check_token(const SecretString& token, TimePoint now) {
-  return token.empty() ? Status() : check_lifetime(token, now);
-}
-
-Status check_pair(Credential& credential, TimePoint now) {
-  if (credential.client_certificate.empty()) return {};
-  ClientCertificate pair =
-      TRY(check_client_certificate(credential.client_certificate, credential.client_key, now));
-  credential.client_certificate = std::move(pair.chain);
-  credential.client_key = std::move(pair.private_key);
-  return {};
-}
-
 Result<Credential> read_output(const SecretString& output, ApiVersion asked, TimePoint now) {
   Credential credential = TRY(parse_exec_credential(output.reveal(), asked));
   if (credential.expires_at && *credential.expires_at <= now) {
@@ -73,8 +60,8 @@ Result<Credential> read_output(const SecretString& output, ApiVersion asked, Tim
     error.cause = cause::kSourceExpired;
     return error;
   }
-  TRY(check_token(credential.token, now));
-  TRY(check_pair(credential, now));
+  TRY(check_token(credential, now));
+  if (!credential.client_certificate.empty()) TRY(check_pair(credential, now));
   return credential;
 }
 

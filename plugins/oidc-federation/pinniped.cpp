@@ -81,13 +81,11 @@ SecretString make_body(const ConciergeOptions& options, const SecretString& subj
 
 Result<Credential> take_certificate(const json::Value& found, TimePoint now) {
   std::string key = json::text_or_empty(found, "clientKeyData");
-  const SecretString secret(key);
+  Credential credential{.client_certificate = json::text_or_empty(found, "clientCertificateData"),
+                        .client_key = SecretString(key)};
   wipe(key);
-  ClientCertificate pair = TRY(
-      check_client_certificate(json::text_or_empty(found, "clientCertificateData"), secret, now));
-  return Credential{.client_certificate = std::move(pair.chain),
-                    .client_key = std::move(pair.private_key),
-                    .expires_at = pair.not_after};
+  TRY(check_pair(credential, now));
+  return credential;
 }
 
 Result<Credential> take_token(std::string text, TimePoint now) {
@@ -95,10 +93,7 @@ Result<Credential> take_token(std::string text, TimePoint now) {
   wipe(text);
   Credential credential;
   credential.token = TRY(bearer_token(content));
-  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
-  if (!claims) return credential;
-  TRY(check_lifetime(*claims, now));
-  credential.expires_at = claims->expires_at;
+  TRY(check_token(credential, now));
   return credential;
 }
 

@@ -126,21 +126,13 @@ Result<StoredCredential> read_format(const StoredSecret& secret, const Plan& pla
   return Error{};
 }
 
-void end_at_most(TimePoint end, Credential& credential) {
-  credential.expires_at = credential.expires_at ? std::min(*credential.expires_at, end) : end;
-}
-
 }  // namespace
 
 Status add_token(const SecretString& content, TimePoint now, Credential& credential) {
   if (content.size() > kMaxSecretFile)
     return Error::no_credential("the token is larger than 128 KiB");
   credential.token = TRY(bearer_token(content));
-  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
-  if (!claims) return {};
-  TRY(check_lifetime(*claims, now));
-  if (claims->expires_at) end_at_most(*claims->expires_at, credential);
-  return {};
+  return check_token(credential, now);
 }
 
 Status add_certificate(std::string_view certificates, const SecretString& key, TimePoint now,
@@ -148,7 +140,8 @@ Status add_certificate(std::string_view certificates, const SecretString& key, T
   ClientCertificate checked = TRY(check_client_certificate(certificates, key, now));
   credential.client_certificate = std::move(checked.chain);
   credential.client_key = std::move(checked.private_key);
-  end_at_most(checked.not_after, credential);
+  credential.expires_at =
+      std::min(checked.not_after, credential.expires_at.value_or(checked.not_after));
   return {};
 }
 

@@ -122,29 +122,6 @@ Result<Credential> read_by_kind(const Options& options, const SecretString& outp
   return parse_exec_credential(output.reveal(), std::nullopt);
 }
 
-void bound(std::optional<TimePoint>& end, std::optional<TimePoint> other) {
-  if (other) end = end ? std::min(*end, *other) : *other;
-}
-
-Status check_token(Credential& credential, TimePoint now) {
-  if (credential.token.empty()) return {};
-  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
-  if (!claims) return {};
-  TRY(check_lifetime(*claims, now));
-  bound(credential.expires_at, claims->expires_at);
-  return {};
-}
-
-Status check_pair(Credential& credential, TimePoint now) {
-  if (credential.client_certificate.empty()) return {};
-  ClientCertificate pair =
-      TRY(check_client_certificate(credential.client_certificate, credential.client_key, now));
-  credential.client_certificate = std::move(pair.chain);
-  credential.client_key = std::move(pair.private_key);
-  bound(credential.expires_at, pair.not_after);
-  return {};
-}
-
 Result<Credential> checked(Credential credential, TimePoint now) {
   if (credential.expires_at && *credential.expires_at <= now) {
     const auto end = std::chrono::floor<std::chrono::seconds>(*credential.expires_at);
@@ -153,7 +130,7 @@ Result<Credential> checked(Credential credential, TimePoint now) {
                  .cause = cause::kCredentialExpired};
   }
   TRY(check_token(credential, now));
-  TRY(check_pair(credential, now));
+  if (!credential.client_certificate.empty()) TRY(check_pair(credential, now));
   return credential;
 }
 

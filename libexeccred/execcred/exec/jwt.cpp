@@ -270,4 +270,14 @@ Status check_lifetime(const SecretString& token, TimePoint now) {
   return claims ? check_lifetime(*claims, now) : Status();
 }
 
+Status check_token(Credential& credential, TimePoint now) {
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
+  if (!claims) return {};
+  TRY(check_lifetime(*claims, now));
+  if (!claims->expires_at) return {};
+  credential.expires_at =
+      std::min(*claims->expires_at, credential.expires_at.value_or(*claims->expires_at));
+  return {};
+}
+
 }  // namespace execcred

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <execcred/base/clock.hpp>
+#include <execcred/base/credential.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
 
@@ -72,5 +73,7 @@ Status check_audience(const SecretString& token, std::string_view option,
 Status check_lifetime(const UnverifiedClaims& claims, TimePoint now);
 // The same for a token. Fails as unverified_claims() does, too, and never for an opaque token.
 Status check_lifetime(const SecretString& token, TimePoint now);
+// The same for the token of a credential, which then ends with the token at the latest.
+Status check_token(Credential& credential, TimePoint now);
 
 }  // namespace execcred

@@ -84,4 +84,13 @@ Result<ClientCertificate> check_client_certificate(std::string_view certificates
   return checked;
 }
 
+Status check_pair(Credential& credential, TimePoint now) {
+  ClientCertificate pair =
+      TRY(check_client_certificate(credential.client_certificate, credential.client_key, now));
+  credential.client_certificate = std::move(pair.chain);
+  credential.client_key = std::move(pair.private_key);
+  credential.expires_at = std::min(pair.not_after, credential.expires_at.value_or(pair.not_after));
+  return {};
+}
+
 }  // namespace execcred

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <execcred/base/clock.hpp>
+#include <execcred/base/credential.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
 
@@ -45,5 +46,8 @@ struct CertifiedUser {
 // and key one after the other. Fails (internal) if OpenSSL cannot be initialised.
 Result<ClientCertificate> check_client_certificate(std::string_view certificates,
                                                    const SecretString& private_key, TimePoint now);
+// The same for the certificate and the key of a credential, which then ends with the leaf at the
+// latest.
+Status check_pair(Credential& credential, TimePoint now);
 
 }  // namespace execcred
