@@ -48,9 +48,7 @@ Status plan_source(const CredentialPlan::Source& source, Inputs& inputs) {
   }
   inputs.add_machine();
   if (std::holds_alternative<InnerCommand>(source)) {
-    const Environment& environment =
-        inputs.unrecorded_environment("what the program gets of it is recorded");
-    inputs.add("process.environment.fingerprint", environment_fingerprint(environment));
+    add_environment(true, inputs);
   } else {
     metadata_urls(inputs.environment());
   }

@@ -80,9 +80,7 @@ Status Subject::read(Inputs& inputs) {
     inputs.add_machine();
   } else if (std::holds_alternative<ExecutableSource>(account_->source)) {
     inputs.add_machine();  // as which the program may ask
-    const Environment& environment =
-        inputs.unrecorded_environment("what the program gets of it is recorded");
-    inputs.add("subject.environment.fingerprint", environment_fingerprint(environment));
+    add_environment(true, inputs);
   } else if (std::holds_alternative<AwsSource>(account_->source)) {
     plan_aws(inputs);
   }

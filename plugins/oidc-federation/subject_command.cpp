@@ -10,9 +10,7 @@ namespace execcred::oidc_federation {
 
 void plan_command(Inputs& inputs) {
   inputs.add_machine();  // as which the program may ask
-  const Environment& environment =
-      inputs.unrecorded_environment("what the program gets of it is recorded");
-  inputs.add("subject.environment.fingerprint", environment_fingerprint(environment));
+  add_environment(true, inputs);
 }
 
 Result<SecretString> run_subject_command(const InnerCommand& command, const CallContext& call) {

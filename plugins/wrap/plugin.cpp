@@ -44,15 +44,6 @@ void add_file(const std::string& path, Inputs& inputs) {
   }
 }
 
-void add_environment(const std::vector<std::string>& entries, Inputs& inputs) {
-  for (const std::string& entry : entries) {
-    const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
-    if (is_of_terminal(name)) continue;
-    inputs.add_secret("environment." + std::string(name),
-                      std::string_view(entry).substr(name.size() + 1));
-  }
-}
-
 // Whether the line says something: the border of a table does not. Bytes beyond ASCII are letters,
 // except in UTF-8's box drawing, E2 94 and E2 95.
 bool has_words(std::string_view line) {
@@ -112,7 +103,7 @@ class Wrap final : public Provider {
     const bool passes_document = passes_cluster(options_, settings) && has_document;
     std::vector<std::string> environment = environment_of_command(inputs.unrecorded_environment(
         "what the program gets of it is recorded, without what a terminal changes"));
-    if (options_.is_cached) TRY(add_inputs(command, environment, passes_document, inputs));
+    if (options_.is_cached) TRY(add_inputs(command, passes_document, inputs));
     if (passes_document) environment.push_back(document_for_program(inputs.request()));
 
     std::optional<CacheOptions> cache;
@@ -131,14 +122,13 @@ class Wrap final : public Provider {
   }
 
  private:
-  Status add_inputs(const InnerCommand& command, const std::vector<std::string>& environment,
-                    bool passes_document, Inputs& inputs) const {
+  Status add_inputs(const InnerCommand& command, bool passes_document, Inputs& inputs) const {
     inputs.add("user", std::to_string(geteuid()) + ":" + std::to_string(getegid()));
     inputs.add_machine();  // as which the program may ask
     inputs.add("program", command.program);
     add_file(command.program, inputs);
     for (const std::string& argument : command.arguments) inputs.add_secret("argument", argument);
-    add_environment(environment, inputs);
+    add_environment(false, inputs);
     if (passes_document) {
       inputs.add_whole_cluster();
       inputs.add("apiVersion", full_name(inputs.request().info.version));

@@ -2,7 +2,6 @@
 #include <execcred/exec/inner_program.hpp>
 
 #include <execcred/base/cause.hpp>
-#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/json/json.hpp>
@@ -98,21 +97,20 @@ std::vector<std::string> environment_of_command(const Environment& environment) 
   return entries;
 }
 
-bool is_of_terminal(std::string_view variable) {
-  constexpr std::array<std::string_view, 6> kNames = {"PWD", "OLDPWD",  "SHLVL",
-                                                      "_",   "COLUMNS", "LINES"};
-  return std::find(kNames.begin(), kNames.end(), variable) != kNames.end();
-}
-
-std::string environment_fingerprint(const Environment& environment) {
-  std::vector<std::string> entries = environment_of_command(environment);
-  std::erase_if(entries, [](const std::string& entry) {
+void add_environment(bool is_in_callers_directory, Inputs& inputs) {
+  constexpr std::array<std::string_view, 6> kOfTerminal = {"PWD", "OLDPWD",  "SHLVL",
+                                                           "_",   "COLUMNS", "LINES"};
+  const Environment& environment =
+      inputs.unrecorded_environment("what the program gets of it is recorded");
+  for (const std::string& entry : environment_of_command(environment)) {
     const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
-    // The program runs in the caller's directory.
-    return name != "PWD" && is_of_terminal(name);
-  });
-  std::sort(entries.begin(), entries.end());
-  return fingerprint("environment", entries);
+    const bool is_directory = is_in_callers_directory && name == "PWD";
+    const bool changes =
+        std::find(kOfTerminal.begin(), kOfTerminal.end(), name) != kOfTerminal.end();
+    if (changes && !is_directory) continue;
+    inputs.add_secret("environment." + std::string(name),
+                      std::string_view(entry).substr(name.size() + 1));
+  }
 }
 
 std::string document_for_program(const CredentialRequest& request) {

@@ -7,6 +7,7 @@
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
+#include <execcred/exec/inputs.hpp>
 #include <execcred/exec/provider.hpp>
 #include <execcred/os/file.hpp>
 
@@ -28,11 +29,10 @@ Result<InnerCommand> parse_inner_command(const std::string& text);
 // content the writer of a ClusterProfile chooses.
 std::vector<std::string> environment_of_command(const Environment& environment);
 
-// Represents that environment in a cache key, because it may determine the program's identity.
-std::string environment_fingerprint(const Environment& environment);
-// Whether a shell or a terminal changes the variable for each command, so that it says nothing
-// about an identity.
-bool is_of_terminal(std::string_view variable);
+// Records each variable of that environment, because it may determine the program's identity,
+// except those that a shell or a terminal changes for each command. PWD counts for a program that
+// runs in the caller's directory.
+void add_environment(bool is_in_callers_directory, Inputs& inputs);
 
 // KUBERNETES_EXEC_INFO=… with the client's document. A document without a version gets the version
 // of this run, so that the program does not choose another one.
