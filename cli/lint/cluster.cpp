@@ -22,6 +22,28 @@ using json::ObjectReader;
 
 constexpr std::string_view kServerForm = "it must be https://HOST[:PORT][/PATH]";
 
+// Kueue takes the host of a URL without a port for an address with its brackets, and then for a
+// name.
+bool is_host_for_kueue(std::string_view server, const Host& host) {
+  if (host.kind == Host::Kind::name) return is_dns1123_subdomain(host.name);
+  const std::size_t begin = server.find("://") + 3;
+  const std::string_view authority =
+      server.substr(begin, server.find_first_of("/?", begin) - begin);
+  return !authority.ends_with(']');
+}
+
+void check_server_for_kueue(const Scope& scope, std::string_view server, const std::string& path) {
+  const Result<Url> url = parse_url(server);
+  if (scope.limits().consumer != "kueue" || !url || is_host_for_kueue(server, url->host)) return;
+  const bool is_address = url->host.kind == Host::Kind::address;
+  scope.as(rule::kKueue)
+      .error(path,
+             "is " + redacted_url(server) +
+                 (is_address ? ", an IPv6 address without a port" : ", with no DNS-1123 name") +
+                 ", which Kueue refuses as an untrusted server endpoint",
+             is_address ? "write its port, such as :443" : "name the server as DNS does");
+}
+
 void check_server(const Scope& scope, const ObjectReader& cluster, ClusterOf owner) {
   const Result<std::string> server = cluster.required_string("server");
   if (!server) {
@@ -31,7 +53,7 @@ void check_server(const Scope& scope, const ObjectReader& cluster, ClusterOf own
   // A password is reported as a secret, and the rest of such a URL is not checked.
   if (!secret_in(*server).empty()) return;
   const Status https = check_server_is_https(*server, cluster.path_of("server"));
-  if (https) return;
+  if (https) return check_server_for_kueue(scope, *server, cluster.path_of("server"));
   const Result<Url> url = parse_url(*server);
   const bool is_plain_http = url && url->scheme == "http" && owner != ClusterOf::cluster_profile;
   scope.add(is_plain_http ? Severity::warning : Severity::error, https.error(),
