@@ -235,7 +235,8 @@ void add_aks_issuer(const Rules& rules, Grant& grant) {
   Value mappings =
       object_with({{"username", object_with({{"expression", Value(expression(identity.claim))}})}});
   if (rules.binds_groups && !identity.groups.empty()) {
-    mappings.add("groups", object_with({{"expression", Value("claims.groups.map(group, '" +
+    // Without dyn(), CEL does not know that the claim is a list.
+    mappings.add("groups", object_with({{"expression", Value("dyn(claims.groups).map(group, '" +
                                                              identity.prefix + "' + group)")}}));
   }
   const Value config =
@@ -349,7 +350,8 @@ void add_aks(const Rules& rules, Grant& grant) {
   for (const std::string& scope : scopes) {
     grant.commands.push_back(command_of(
         {"az", "role", "assignment", "create", "--assignee-object-id", grant.identity.user,
-         "--assignee-principal-type", "ServicePrincipal", "--role", role, "--scope", scope}));
+         "--assignee-principal-type", grant.identity.is_person ? "User" : "ServicePrincipal",
+         "--role", role, "--scope", scope}));
   }
   if (rules.cluster_role.empty()) {
     grant.remarks.emplace_back(

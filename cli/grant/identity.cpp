@@ -109,6 +109,11 @@ Status check_issuer(const UnverifiedClaims& claims, Platform platform) {
     return unknown("GKE takes no tokens of the issuer " + in_quotes(claims.issuer),
                    "use execcred-google, with workload identity federation for this issuer");
   }
+  if (platform == Platform::aks && is_entra(claims.issuer)) {
+    return unknown(
+        "AKS takes tokens of Entra for its own application alone",
+        "request the token for " + std::string(kAksApplication) + ", as execcred-azure does");
+  }
   return {};
 }
 
@@ -144,6 +149,7 @@ Result<Identity> of_aks(const json::Value& payload) {
   Identity identity{.kind = Kind::aks,
                     .user = json::text_or_empty(payload, "oid"),
                     .groups = group_claims(payload)};
+  identity.is_person = payload.find("scp") != nullptr;  // rights that a person has lent
   if (!identity.user.empty()) return identity;
   return unknown("the token has no claim 'oid', so the object of Entra is not known",
                  "ask Entra: az ad sp show --id CLIENT_ID");

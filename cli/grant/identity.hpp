@@ -55,6 +55,7 @@ struct Identity {
   std::string claim = {};  // that names the user
   std::string prefix = {};
   bool is_default_issuer = false;  // the in-cluster default, which many clusters have
+  bool is_person = false;          // aks: a user of Entra, and no application
   // certificate: the CA that has issued it, in the form of RFC 4514
   std::string authority = {};
 };

@@ -230,6 +230,9 @@ TEST_CASE("catalogue: AKS has a role assignment for each namespace, or for the c
                                  "o-1", "--assignee-principal-type", "ServicePrincipal", "--role",
                                  "Azure Kubernetes Service RBAC Reader", "--scope",
                                  "FILL-IN-RESOURCE-ID-OF-THE-CLUSTER/namespaces/b"});
+  Identity jane = object;
+  jane.is_person = true;
+  CHECK(words(of(jane, rules({"get/pods"}), server).commands[0])[7] == "User");
   CHECK(has(of(object, rules({"get/secrets"}), server).commands[0], "RBAC Writer"));
   CHECK(has(of(object, {.cluster_role = "cluster-admin"}, server).commands[0], "Cluster Admin"));
   CHECK(of(object, {.cluster_role = "mine"}, server).commands.empty());

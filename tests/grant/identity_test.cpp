@@ -149,11 +149,16 @@ TEST_CASE("identity: a token of Entra for AKS is its object, another one has an 
   CHECK(aks->front().kind == Kind::aks);
   CHECK(aks->front().user == "o-1");
   CHECK(aks->front().groups == std::vector<std::string>{"g-1"});
+  CHECK_FALSE(aks->front().is_person);
   const auto other = of(claims("api://mine"));
   REQUIRE(other);
   CHECK(other->front().kind == Kind::issuer);
   CHECK(other->front().claim == "oid");
   CHECK(other->front().user == "https://sts.windows.net/1/#o-1");
+  const std::string aks_server = "https://a.hcp.eastus.azmk8s.io";
+  const auto at_aks = of(claims("api://mine"), {}, aks_server);
+  REQUIRE(!at_aks);
+  CHECK(at_aks.error().message.find("for its own application alone") != std::string::npos);
 }
 
 TEST_CASE("identity: a certificate is its CN and O, and without a CN it is nobody") {
