@@ -228,7 +228,7 @@ TEST_CASE("init: what a consumer has built in gets no entry") {
 TEST_CASE("init: projected tokens are volumes of the Pod, one for each server") {
   const Fleet fleet(profile("a", {provider("token-file", "https://a.example.com:6443")}) +
                     "\n---\n" +
-                    profile("b", {provider("token-file", "https://b.example.com:6443")}));
+                    profile("b", {provider("KubeFleet", "https://b.example.com:6443")}));
   CHECK(fleet.init({}).exit_code == 0);
   const std::string pod = fleet.written("init-container.yaml");
   CHECK(has(pod, "audience: https://b.example.com:6443"));
