@@ -6,6 +6,8 @@
 #   azure_start ACCOUNT    starts the stand-in. It issues a token of this ServiceAccount, which the cluster
 #                          accepts. It trusts the same ServiceAccount's token for Entra's audience.
 #
+# CLUSTER_ISSUER is the cluster's, as for cluster_start.
+#
 # The folder CLOUD then has the server's files, pki/, and federated/, the projected token for Entra.
 
 # shellcheck source=tests/e2e/lib/cluster.sh
@@ -39,7 +41,7 @@ azure_start() {
   : >"$CLOUD/failures"
   request_token "$account" >"$CLOUD/token"
   jq -n --arg tenant "$AZURE_TENANT" --arg client "$AZURE_CLIENT" --arg server "$AKS_SERVER" \
-    --arg issuer https://kubernetes.default.svc --arg subject "$(user_of "$account")" \
+    --arg issuer "${CLUSTER_ISSUER:-https://kubernetes.default.svc}" --arg subject "$(user_of "$account")" \
     --arg header "$IDENTITY_PASSWORD" \
     '{$tenant, $client, $server, $issuer, $subject, $header}' >"$CLOUD/settings.json"
   project_token "$CLOUD/federated" "$(request_token "$account" --audience "$ENTRA_AUDIENCE")"

@@ -167,8 +167,8 @@ build_aws_judges() {
   export E2E_BOTOCORE=$VENV/bin/python3
 }
 
-# Exports the paths of the programs that execcred-wrap runs: plugins of other projects, and a command-line
-# tool.
+# Exports the paths of the programs that execcred-wrap runs: plugins of other projects, and command-line
+# tools.
 build_wrapped_programs() {
   build_aws_iam_authenticator
   export E2E_AWS_IAM_AUTHENTICATOR=$PEER
@@ -178,6 +178,8 @@ build_wrapped_programs() {
   export E2E_AWS_CLI=$VENV/bin/aws
   python_packages "$EXECCRED_ROOT/tests/peers/requirements/oci-cli.txt"
   export E2E_OCI_CLI=$VENV/bin/oci
+  python_packages "$EXECCRED_ROOT/tests/peers/requirements/azure-cli.txt"
+  export E2E_AZURE_CLI=$VENV/bin/az
 }
 
 build_aws_iam_authenticator() {

@@ -160,9 +160,14 @@ os.rename(name + ".new", name)
 server.serve_forever()' "$pages" "$E2E_CLUSTER/pki" "$SUITE_DIR/issuer.url" >"$SUITE_DIR/issuer.log" 2>&1 &
   wait_until 60 test -e "$SUITE_DIR/issuer.url" || fail "$(cat "$SUITE_DIR/issuer.log")"
   ISSUER=$(cat "$SUITE_DIR/issuer.url")
-  jq -n --arg issuer "$ISSUER" '{issuer: $issuer, jwks_uri: ($issuer + "/keys"),
+  discovery_of "$ISSUER" >"$pages/.well-known/openid-configuration"
+  mkdir -p "$pages/aks/.well-known"
+  discovery_of "$ISSUER/aks" >"$pages/aks/.well-known/openid-configuration"
+}
+discovery_of() {
+  jq -n --arg issuer "$1" --arg keys "$ISSUER/keys" '{issuer: $issuer, jwks_uri: $keys,
     response_types_supported: ["id_token"], subject_types_supported: ["public"],
-    id_token_signing_alg_values_supported: ["RS256"]}' >"$pages/.well-known/openid-configuration"
+    id_token_signing_alg_values_supported: ["RS256"]}'
 }
 
 person_token() { # AUDIENCE...
@@ -228,13 +233,23 @@ a_fleet() {
   expect_equal "the number of objects" 8 "$(wc -l <applied)"
 }
 
-# command_of FILE: the command in grant's YAML, as a shell reads it, in the array WORDS.
+# commands_of FILE PROGRAM: this program's commands in grant's YAML, as the array LINES.
+commands_of() { mapfile -t LINES < <(sed -n "s/^#   \\($2 \\)/\\1/p" "$1"); }
+
+# command_of FILE: the command of aws, as a shell reads it, in the array WORDS.
 command_of() {
-  local line
-  line=$(sed -n 's/^#   \(aws \)/\1/p' "$1")
-  eval "WORDS=($line)"
+  commands_of "$1" aws
+  expect_equal "the number of commands" 1 "${#LINES[@]}"
+  eval "WORDS=(${LINES[0]})"
 }
-judged() { run "$E2E_BOTOCORE" "$E2E_DIR/oracles/aws/command.py" "$@"; }
+judged() { run "${E2E_AWS_CLI%/*}/python3" "$E2E_DIR/oracles/aws/command.py" "$@"; }
+
+# judged_by_az EXIT_CODE TEXT WORD...: what az says to a command, when nobody has logged in.
+judged_by_az() {
+  run env AZURE_CONFIG_DIR="$PWD/az" AZURE_CORE_COLLECT_TELEMETRY=false "$E2E_AZURE_CLI" "${@:4}"
+  expect_status "$1"
+  expect_in stderr "$2"
+}
 
 eks_files() {
   write_profile profile.json eks accessProviders \
@@ -269,6 +284,58 @@ an_issuer_for_eks() {
   expect_json .oidc.usernamePrefix "https://idp.example.com/a,b=c#"
 }
 
+aks_files() {
+  write_profile profile.json aks accessProviders '{"server": "https://a-1.hcp.westeurope.azmk8s.io:443"}'
+}
+
+# az asks for a login only if it has understood the command.
+role_assignments() {
+  local line
+  token_files "$(sign_jwt "$ISSUER_KEY" "$(jq -nc '{iss: "https://sts.windows.net/1/", sub: "s",
+    oid: "99999999-8888-7777-6666-555555555555", aud: ["6dae42f8-4368-4678-94ff-3960e28e3630"],
+    exp: (now + 3600 | floor)}')")"
+  aks_files
+  grant --can get/pods@default --can create/pods@kube-system
+  expect_success
+  commands_of stdout az
+  expect_equal "the number of commands" 2 "${#LINES[@]}"
+  for line in "${LINES[@]}"; do
+    eval "WORDS=($line)"
+    judged_by_az 1 "Please run 'az login'" "${WORDS[@]}"
+    judged_by_az 2 "unrecognized arguments: --no-such-option" "${WORDS[@]}" --no-such-option x
+    judged_by_az 2 "the following arguments are required: --scope" "${WORDS[@]::${#WORDS[@]}-2}"
+    judged_by_az 2 "'Robot' is not a valid value" "${WORDS[@]/#ServicePrincipal/Robot}"
+  done
+}
+
+# "az aks jwtauthenticator" is of an extension that no registry has. AKS gives the file to its API servers, so
+# one of them judges it.
+an_issuer_for_aks() {
+  aks_issuer_files
+  grant --can get/pods@default --bind-groups
+  expect_success
+  commands_of stdout printf
+  bash -c "${LINES[0]}"
+  jq -r '"- " + tojson' execcred-authenticator.json >>"$SUITE_DIR/authentication.yaml"
+}
+aks_issuer_files() {
+  token_files "$(ISSUER=$ISSUER/aks person_token kubernetes)"
+  aks_files
+}
+
+a_user_as_at_aks() {
+  aks_issuer_files
+  grant --can get/pods@default --bind-groups -o json
+  expect_json '.items[0] | [.user] + .groups | join(" ")' "aks:jwt:jane aks:jwt:devs"
+  printf 'Authorization: Bearer %s' "$(cat token)" >header
+  run curl -fsS --noproxy '*' --max-time 20 --cacert "$CA_FILE" -H @header \
+    -H 'Content-Type: application/json' "$SERVER/apis/authentication.k8s.io/v1/selfsubjectreviews" \
+    -d '{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}'
+  expect_success
+  expect_json '.status.userInfo | [.username] + .groups | join(" ")' \
+    "aks:jwt:jane aks:jwt:devs system:authenticated"
+}
+
 target "$E2E_CLUSTER"
 check "a ServiceAccount of the cluster: refused, granted, and nothing more" a_service_account
 check "a client certificate: refused, granted, and nothing more" with_the_clusters_ca a_client_certificate
@@ -278,9 +345,12 @@ check "a fleet is one document for each cluster, and a bad cluster harms no othe
 start_issuer
 check "the command for an access entry is one of the AWS CLI" an_access_entry
 check "the command for an issuer of EKS is one of the AWS CLI" an_issuer_for_eks
+check "the commands for Azure RBAC are those of az" role_assignments
 check "an issuer that the cluster does not know is refused" an_unknown_issuer
+check "the file for an issuer of AKS" an_issuer_for_aks
 SSL_CERT_FILE=$E2E_CLUSTER/pki/ca.crt CLUSTER_ISSUER=https://spoke.example.com \
   cluster_start "$SUITE_DIR/second" --authentication-config "$SUITE_DIR/authentication.yaml"
 target "$SUITE_DIR/second"
 check "an API server loads the AuthenticationConfiguration: refused, granted, and nothing more" a_known_issuer
+check "an API server loads the file for AKS: the user and the groups are those that grant names" a_user_as_at_aks
 check "a token that is stored for a cluster: refused, granted, and nothing more" a_stored_token

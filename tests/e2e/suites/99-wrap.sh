@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # execcred-wrap around real programs: aws and aws-iam-authenticator, whose tokens the verifier of
-# aws-iam-authenticator accepts, kubelogin of int128, whose token a cluster accepts, and oci, whose token is
-# a signed request.
+# aws-iam-authenticator accepts, kubelogin of int128 and az, whose tokens a cluster accepts, and oci, whose
+# token is a signed request.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -10,6 +10,8 @@
 . "$E2E_DIR/lib/aws.sh"
 # shellcheck source=tests/e2e/lib/federation.sh
 . "$E2E_DIR/lib/federation.sh"
+# shellcheck source=tests/e2e/lib/azure.sh
+. "$E2E_DIR/lib/azure.sh"
 
 WRAP=$EXECCRED_BIN/execcred-wrap
 AWS_COMMAND=("$E2E_AWS_CLI" eks get-token --cluster-name '{clusterName}' --output json)
@@ -210,11 +212,58 @@ oci_signs_for_the_cluster() {
   openssl dgst -sha256 -verify public.pem -signature signature signed
 }
 
+AZ_COMMAND=(account get-access-token --resource "$AKS_SERVER" -o json)
+# az runs with these variables alone: they name a cloud of its own, in which nobody has logged in.
+az_variables() {
+  AZ_VARIABLES=(AZURE_CONFIG_DIR="$PWD/az" AZURE_CORE_COLLECT_TELEMETRY=false
+    AZURE_CORE_INSTANCE_DISCOVERY=false REQUESTS_CA_BUNDLE="$AZURE_CA")
+}
+az() { env -i HOME="$PWD" NO_PROXY=127.0.0.1 "${AZ_VARIABLES[@]}" "$E2E_AZURE_CLI" "$@"; }
+
+log_in_to_entra() {
+  jq -n --arg url "$ENTRA_URL" --arg server "$AKS_SERVER" '{endpoints: {activeDirectory: $url,
+    resourceManager: $url, activeDirectoryResourceId: $server}}' >cloud.json
+  az cloud register --name local --skip-endpoint-discovery --cloud-config @cloud.json
+  az cloud set --name local
+  az login --service-principal -u "$AZURE_CLIENT" -t "$AZURE_TENANT" \
+    --federated-token "$(cat "$CLOUD/federated/token")" --allow-no-subscriptions
+}
+
+# The credential ends with the JWT, which has begun before az asked for it.
+the_cluster_accepts_az() {
+  az_variables
+  log_in_to_entra
+  counted "$E2E_AZURE_CLI"
+  FEDERATION_PLUGIN=$WRAP EXEC_ENV=$(env_json "${AZ_VARIABLES[@]}") write_clients \
+    --command="$(command_of "$COUNTED" "${AZ_COMMAND[@]}")" --output=json --token-field=accessToken \
+    --expires-field=expires_on --cache --cache-dir="$PWD/cache" --allow-server="$SERVER" \
+    --identity-file="$PWD/az/azureProfile.json"
+  expect_accepted "$(user_of app)"
+  expect_equal "az's runs" 1 "$(wc -l <runs)"
+  az "${AZ_COMMAND[@]}" >account.json
+  jwt_claims "$(jq -r .accessToken account.json)" >claims.json
+  run "$EXECCRED_BIN/execcred" get -m mapping.json -f profile.json
+  jq -es '([.[0].expires_on, .[1].exp] | min) - (.[2].status.expirationTimestamp | fromdate)
+    | 20 < . and . < 40' account.json claims.json stdout
+}
+
+az_fails_with_its_words() {
+  az_variables
+  run env "${AZ_VARIABLES[@]}" "$WRAP" --command="$(command_of "$E2E_AZURE_CLI" "${AZ_COMMAND[@]}")" \
+    --output=json --token-field=accessToken --expires-field=expires_on
+  expect_status 1
+  expect_no_stdout
+  expect_error_line execcred-wrap "ended with exit code 1"
+  expect_in stderr "while the program wrote: " "Please run 'az login'"
+}
+
 aws_start
 federation_start oidc_provider
 use_namespace wrap
 CLIENT="basic client+1"
-allow_users "op:$CLIENT"
+create_account app
+allow_users "op:$CLIENT" "$(user_of app)"
+CLUSTER_ISSUER=$ISSUER_URL azure_start app
 printf '%s\n' "$CLIENT_SECRET" >"$SUITE_DIR/secret"
 
 check "aws eks get-token: the verifier accepts the token, v1 and v1beta1" \
@@ -235,6 +284,8 @@ check "oci: the token is a request for the ClusterProfile's cluster, signed with
 check "kubelogin: kubectl, client-go and execcred are accepted, with one call" \
   the_cluster_accepts_kubelogin
 check "kubelogin with a wrong secret: the error quotes it" kubelogin_fails_with_its_words
+check "az: kubectl, client-go and execcred are accepted, with one run of it" the_cluster_accepts_az
+check "az without a login: the error quotes it" az_fails_with_its_words
 
 alone
 check "1,000 processes at once run aws once" a_herd_runs_it_once

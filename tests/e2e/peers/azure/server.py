@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strict stand-ins for Entra (HTTPS) and for the metadata endpoints of managed identities (HTTP).
+"""Strict stand-ins for Entra (HTTPS), with a resource manager that has no subscription, and for the metadata
+endpoints of managed identities (HTTP).
 
     server.py CERTIFICATE KEY ISSUER_PUBLIC_KEY DIRECTORY
 
@@ -92,6 +93,10 @@ class Strict:
         if request.command == "GET" and path == "v2.0/.well-known/openid-configuration":
             return {"issuer": f"{base}/v2.0", "token_endpoint": f"{base}/oauth2/v2.0/token",
                     "authorization_endpoint": f"{base}/oauth2/v2.0/authorize"}
+        if request.command == "GET" and parts.path == "/subscriptions":
+            if request.headers.get("Authorization") != "Bearer " + self.read("token").strip():
+                raise Refusal(401, error={"code": "InvalidAuthenticationToken"})
+            return {"value": []}
         if request.command != "POST" or path != "oauth2/v2.0/token" or parts.query:
             raise Refusal(404, error="not_found")
         if tenant != settings["tenant"]:
@@ -107,8 +112,8 @@ class Strict:
         if media_type != "application/x-www-form-urlencoded" or "Authorization" in request.headers:
             raise malformed
         fields = pairs_of(body, malformed)
-        # msal also requests information about the client.
-        if set(fields) - {"client_info"} != FIELDS or not all(fields.values()):
+        # msal also requests information about the client, and az says what it can handle.
+        if set(fields) - {"claims", "client_info"} != FIELDS or not all(fields.values()):
             raise malformed
         if fields["client_id"] != settings["client"]:
             raise aadsts(400, 700016, "unauthorized_client",
