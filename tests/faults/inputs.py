@@ -13,6 +13,8 @@ NAME = "inputs"
 SAMPLE = 7
 BUILDS = ("asan",)
 SAMPLE_BUILDS = ("glibc",)  # no sanitizers: scripts/test --asan and scripts/fuzz have them
+# Searching for leaks takes longer than the run, which ends anyway.
+NO_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}
 KINDS = {"flipped": lambda data, at: data[:at] + bytes([data[at] ^ 0x01]) + data[at + 1:],
          "high bit set": lambda data, at: data[:at] + bytes([data[at] ^ 0x80]) + data[at + 1:],
          "dropped": lambda data, at: data[:at] + data[at + 1:],
@@ -42,12 +44,12 @@ class Input:
 
     def run(self, sandbox, environment, data):
         if self.place is None:
-            return self.path.run(sandbox, environment,
-                                 variables={EXEC_INFO: os.fsdecode(data.replace(b"\0", b""))})
+            given = {EXEC_INFO: os.fsdecode(data.replace(b"\0", b""))}
+            return self.path.run(sandbox, environment, variables={**NO_LEAKS, **given})
         with open(self.file(sandbox), "r+b") as file:
             file.truncate(0)
             file.write(data)
-        return self.path.run(sandbox, environment)
+        return self.path.run(sandbox, environment, variables=NO_LEAKS)
 
 
 class FromInput(paths.Path):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a program with tests/support/faults.cpp preloaded, which works only in dynamic programs."""
+import collections
 import os
 
 ENOMEM = 12
@@ -41,6 +42,22 @@ def calls(path, sandbox, environment, call, harmless):
         else:
             most = middle
     return least
+
+
+def allocations(path, sandbox, environment):
+    """The numbers of the allocations of a run, in each of its processes: the first of each stack."""
+    sandbox.reset()
+    listed = sandbox.at("stacks")
+    path.run(sandbox, environment, variables={
+        "LD_PRELOAD": environment.preload, "FAULT": f"stacks:0:0:{listed}"})
+    seen, first = collections.Counter(), {}
+    with open(listed, encoding="utf-8") as file:
+        for line in file:
+            process, stack = line.split()
+            seen[process] += 1
+            first.setdefault((process, stack), seen[process])
+    os.unlink(listed)
+    return sorted(set(first.values()))
 
 
 def came(path, sandbox, environment, call, number, error):

@@ -19,7 +19,7 @@ BUILDS = ("glibc", "musl")
 CUT, SILENT, SLOW, FLIPPED = "cut after", "silent after", "a byte a second after", "changed"
 # The time limit of a run. Many run at once, because most of them only wait.
 TIMEOUT = 2
-WAITING_WORKERS = 16
+WAITING_WORKERS = 32
 PATHS = ("oidc-federation, no cache", "oidc-federation, discovery", "oidc-federation, Concierge",
          "oidc-federation, refresh token", "oidc-federation, client assertion",
          "oidc-federation, JWT as grant",
@@ -190,10 +190,9 @@ def run(path, environment, effort):
         own.servers.set(None)
         is_changed = fault[0] == FLIPPED and path.name in UNPROTECTED
         taken = Changed(path) if is_changed else path
-        reason = judge.wrong(taken, sandbox, outcome, codes={1, 3})
-        sandbox.reset()  # removes the failure, which the cache rightly keeps for its window
+        # The cache rightly keeps the failure for its window, so there is no next run to check.
         tally.add(outcome, f"{fault[0]} byte {fault[1]} of {count}",
-                  reason or judge.wrong_after(path, sandbox, own))
+                  judge.wrong(taken, sandbox, outcome, codes={1, 3}))
 
     campaign.sweep(tally, list(boxes), faults, strike, effort)
     for own in boxes.values():

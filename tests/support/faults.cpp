@@ -10,7 +10,10 @@
 // half of its size, and -3 to nothing, which is the end for a read. With the name "clock" it is the
 // seconds by which the time of day is moved from the Nth query on; times of files are not moved.
 // "clockfile:0:0:/tmp/seconds" reads the seconds from the file at each query.
+// "stacks:0:0:/tmp/list" makes nothing fail: it adds to the file, for each allocation in order, a
+// line with the process ID and a number for the functions that asked for it.
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -43,6 +46,7 @@ struct Fault {
 };
 Fault fault;
 std::atomic<bool> is_in_main = false;
+std::atomic<bool> lists_stacks = false;
 
 [[gnu::constructor]] void read_fault() {
   const char* const text = std::getenv("FAULT");
@@ -51,16 +55,38 @@ std::atomic<bool> is_in_main = false;
                   fault.mark) != 4) {
     _exit(99);
   }
+  lists_stacks = std::strcmp(fault.call, "stacks") == 0;
 }
 
 // Uses system calls that do not go through the functions below, because those may be made to fail.
-void leave_mark() {
-  char line[40] = {};
-  const int size = std::snprintf(line, sizeof line, "%d %s main\n", static_cast<int>(getpid()),
-                                 is_in_main ? "in" : "before");
+void add_line(const char* line, int size) {
+  const int saved = errno;
   const int mark = open(fault.mark, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (syscall(SYS_write, mark, line, size) != size) _exit(99);
   close(mark);
+  errno = saved;
+}
+
+void leave_mark() {
+  char line[40] = {};
+  add_line(line, std::snprintf(line, sizeof line, "%d %s main\n", static_cast<int>(getpid()),
+                               is_in_main ? "in" : "before"));
+}
+
+// Adds the line of an allocation. backtrace() allocates memory itself when it is first called.
+void list_stack() {
+  static thread_local bool is_listing = false;
+  if (is_listing) return;
+  is_listing = true;
+  void* callers[64] = {};
+  const int count = backtrace(callers, 64);
+  std::size_t sum = 14695981039346656037U;  // FNV-1a
+  for (int i = 0; i < count; ++i) {
+    sum = (sum ^ reinterpret_cast<std::size_t>(callers[i])) * 1099511628211U;
+  }
+  char line[40] = {};
+  add_line(line, std::snprintf(line, sizeof line, "%d %zx\n", static_cast<int>(getpid()), sum));
+  is_listing = false;
 }
 
 bool strikes(const char* call) {
@@ -96,6 +122,11 @@ bool fails(const char* call) {
   if (fault.error < 0 || !strikes(call)) return false;
   errno = static_cast<int>(fault.error);
   return true;
+}
+
+bool allocation_fails() {
+  if (lists_stacks) list_stack();
+  return fails("malloc");
 }
 
 // An eventfd is read and written as a whole, or not at all.
@@ -248,12 +279,12 @@ void* __libc_realloc(void* memory, std::size_t size);
 // NOLINTEND(bugprone-reserved-identifier)
 
 // All three count as "malloc".
-void* malloc(std::size_t size) { return fails("malloc") ? nullptr : __libc_malloc(size); }
+void* malloc(std::size_t size) { return allocation_fails() ? nullptr : __libc_malloc(size); }
 void* calloc(std::size_t count, std::size_t size) {
-  return fails("malloc") ? nullptr : __libc_calloc(count, size);
+  return allocation_fails() ? nullptr : __libc_calloc(count, size);
 }
 void* realloc(void* memory, std::size_t size) {
-  return fails("malloc") ? nullptr : __libc_realloc(memory, size);
+  return allocation_fails() ? nullptr : __libc_realloc(memory, size);
 }
 
 }  // extern "C"
