@@ -18,6 +18,7 @@ import descriptors
 import growth
 import inputs
 import kills
+import pairs
 import paths
 import profiles
 import promises
@@ -35,7 +36,7 @@ CAMPAIGNS = {
     "descriptors": descriptors, "spent": spent, "children": children, "promises": promises,
     "growth": growth, "profiles": profiles, "short-results": short_results, "clocks": clocks,
     "inputs": inputs, "waits": waits, "replies": replies, "kills": kills, "syscalls": syscalls,
-    "allocations": allocations, "crowds": crowds}
+    "pairs": pairs, "allocations": allocations, "crowds": crowds}
 # Seconds that a sample should take on a quiet machine, without the builds.
 SAMPLE_LIMIT = 180
 BUILDS = {"glibc": "preset release, dynamic", "musl": "preset release-x86_64, static",
@@ -48,6 +49,7 @@ def arguments():
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--campaign", action="append", choices=CAMPAIGNS)
+    parser.add_argument("--pairs", action="append_const", const="pairs", dest="campaign")
     parser.add_argument("--program", action="append")
     for build in BUILDS:
         parser.add_argument(f"--{build}", type=os.path.abspath, help="where its programs are")

@@ -8,16 +8,19 @@ SAMPLE = 8
 BUILDS = ("glibc", "musl")
 
 
+def faults_of(calls, since_main):
+    """Each call with each of its errors. `since_main`: without the loader's, which are the same in each
+    path."""
+    first = {call: calls.before_main[call] + 1 if since_main else 1 for call in calls.counts}
+    return [(call, number, error) for call in sorted(calls.counts)
+            for number in range(first[call], calls.counts[call] + 1)
+            for error in trace.ERRORS.get(call, ())]
+
+
 def run(path, environment, effort):
     boxes = campaign.sandboxes(path, environment)
     tally = campaign.Tally()
-    calls = trace.calls_of(path, boxes[0], environment)
-    # The loader's calls are the same in each path, so only the full run tries them.
-    first = {call: 1 if effort.most is None else calls.before_main[call] + 1
-             for call in calls.counts}
-    faults = [(call, number, error) for call in sorted(calls.counts)
-              for number in range(first[call], calls.counts[call] + 1)
-              for error in trace.ERRORS.get(call, ())]
+    faults = faults_of(trace.calls_of(path, boxes[0], environment), since_main=effort.most is not None)
 
     def strike(sandbox, fault):
         call, number, error = fault

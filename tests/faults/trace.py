@@ -96,9 +96,10 @@ class Injection:
     fault was before main of the program itself, not of a child. `is_silenced`: the fault was in a
     write to standard error."""
 
-    def __init__(self, outcome, log):
+    def __init__(self, outcome, log, faults=1):
         self.outcome = outcome
-        self.has_come = is_struck(log) or "+++ killed by SIGKILL" in log
+        self.log = log
+        self.has_come = is_struck(log, faults) or "+++ killed by SIGKILL" in log
         self.is_silenced = SILENCED.search(log) is not None
         self.is_early = False
         program = log.split(" ", 1)[0]
@@ -110,8 +111,8 @@ class Injection:
             self.is_early = self.is_early or "(INJECTED)" in line
 
 
-def is_struck(log):
-    """Whether each call with the fault can fail in this way."""
+def is_struck(log, faults):
+    """Whether the log has that many faults, and each call with one can fail in this way."""
     begun, struck = {}, []
     for line in log.splitlines():
         process = line.split(" ", 1)[0]
@@ -119,7 +120,7 @@ def is_struck(log):
             begun[process] = line
         if "(INJECTED)" in line:
             struck.append(begun.get(process, "") + line if "resumed>" in line else line)
-    return bool(struck) and all(can_fail(line) for line in struck)
+    return len(struck) >= faults and all(can_fail(line) for line in struck)
 
 
 def can_fail(line):
@@ -128,6 +129,19 @@ def can_fail(line):
     if "EAGAIN" in line and re.search(r" (read|write)v?\(", line):
         return WAITING.search(line) is not None
     return EVENTFD not in line
+
+
+def later_calls(log):
+    """The calls after the first fault, in its process: each with its number there."""
+    seen, process, later = collections.defaultdict(collections.Counter), None, []
+    for line in log.splitlines():
+        if found := CALL.match(line):
+            seen[found[1]][found[2]] += 1
+            if process == found[1]:
+                later.append((found[2], seen[process][found[2]]))
+        if "(INJECTED)" in line and process is None:
+            process = line.split(" ", 1)[0]
+    return later
 
 
 def read_away(path):
@@ -145,10 +159,33 @@ def calls_of(path, sandbox, environment):
 
 
 def inject(path, sandbox, environment, call, number, fault):
-    log = sandbox.at("trace")
     # With it strace 6.1 stops only at these calls, which is faster, but then it sends no signals.
     quick = [] if fault.startswith("signal=") else ["--seccomp-bpf"]
-    outcome = path.run(sandbox, environment, [
-        "strace", "-f", "-y", "-q", "-s0", *quick, "-o", log, "-e", f"trace=execve,fcntl,{call}",
-        "-e", f"inject={call}:{fault}:when={number}"])
-    return Injection(outcome, read_away(log))
+    outcome, log = traced(path, sandbox, environment,
+                          [*quick, "-e", f"trace=execve,fcntl,{call}",
+                           "-e", f"inject={call}:{fault}:when={number}"])
+    return Injection(outcome, log)
+
+
+def inject_all(path, sandbox, environment, faults):
+    """Injects one or two faults, each a call, its number and its error, and logs all calls. Of two faults
+    in the same call, the second has the error of the first: strace knows one error of a call."""
+    options = []
+    for call, number, error in faults[:1] if is_repeated(faults) else faults:
+        options += ["-e", f"inject={call}:error={error}:when={number}"]
+    if is_repeated(faults):
+        (_, first, _), (_, second, _) = faults
+        options[-1] += f"..{second}+{second - first}"
+    outcome, log = traced(path, sandbox, environment, options)
+    return Injection(outcome, log, len(faults))
+
+
+def is_repeated(faults):
+    return len(faults) == 2 and faults[0][0] == faults[1][0]
+
+
+def traced(path, sandbox, environment, options):
+    log = sandbox.at("trace")
+    outcome = path.run(sandbox, environment,
+                       ["strace", "-f", "-y", "-q", "-s0", "-o", log, *options])
+    return outcome, read_away(log)
