@@ -18,7 +18,7 @@ namespace execcred::azure {
 namespace {
 
 constexpr std::size_t kMaxReply = 1024 * 1024;
-constexpr std::size_t kMaxTold = 300;  // of what a failing endpoint says
+constexpr std::size_t kMaxDescription = 300;  // of what a failing endpoint says
 
 bool is_passing(int status, ManagedEndpoint::Kind kind) {
   if (status == 429 || status >= 500) return true;
@@ -36,27 +36,27 @@ std::string_view hint_of(int status, const ManagedReplyRules& rules) {
   return "check that this is the endpoint of Azure's managed identities";
 }
 
-void add_text(const json::Value& document, std::string_view name, std::string& told) {
+void add_text(const json::Value& document, std::string_view name, std::string& description) {
   const json::Value* const value = document.find(name);
   if (value == nullptr || value->string() == nullptr || value->string()->empty()) return;
-  told += (told.empty() ? "" : ": ") + *value->string();
+  description += (description.empty() ? "" : ": ") + *value->string();
 }
 
 // The failure as the endpoint describes it. IMDS has error and error_description; App Service has
 // message; others have an object named error.
-std::string told_by(const HttpResponse& reply) {
+std::string description_in(const HttpResponse& reply) {
   Result<json::Value> document = json::parse(reply.body.reveal(), {.bytes = kMaxReply});
   if (!document) return {};
-  std::string told;
+  std::string description;
   for (const std::string_view name : {"error", "error_description", "message"}) {
-    add_text(*document, name, told);
+    add_text(*document, name, description);
   }
   if (const json::Value* const error = document->find("error")) {
-    add_text(*error, "code", told);
-    add_text(*error, "message", told);
+    add_text(*error, "code", description);
+    add_text(*error, "message", description);
   }
   json::wipe(*document);
-  return told;
+  return description;
 }
 
 // A number of seconds since 1970, which may be in a string, or a date (RFC 3339).
@@ -95,7 +95,7 @@ Status check_identity(const json::Value& document, const ManagedReplyRules& rule
   if (value == nullptr || value->string() == nullptr || value->string()->empty()) return {};
   if (ascii_lower(*value->string()) == ascii_lower(asked.value)) return {};
   return Error::no_credential("the reply's token is for the " + asked.name + " '" +
-                                  shown_text(*value->string(), rules.secrets, kMaxTold) +
+                                  shown_text(*value->string(), rules.secrets, kMaxDescription) +
                                   "', not for " + in_quotes(asked.value),
                               "the endpoint gave another identity's token, which is not passed on");
 }
@@ -115,8 +115,9 @@ Result<TokenReply> read_reply(const json::Value& document, const HttpResponse& r
 std::optional<Error> managed_failure(const HttpResponse& reply, const ManagedReplyRules& rules) {
   if (reply.status == 200) return std::nullopt;
   Error failure = status_failure(reply, rules.server);
-  const std::string told = told_by(reply);
-  if (!told.empty()) failure.message += ": " + shown_text(told, rules.secrets, kMaxTold);
+  const std::string description = description_in(reply);
+  if (!description.empty())
+    failure.message += ": " + shown_text(description, rules.secrets, kMaxDescription);
   const bool may_pass = is_passing(reply.status, rules.kind);
   failure.kind = may_pass ? Error::Kind::unavailable : Error::Kind::no_credential;
   failure.is_transient = may_pass;
@@ -133,7 +134,7 @@ Result<TokenReply> parse_managed_reply(const HttpResponse& reply, const ManagedR
   Result<json::Value> document = json_object_of(reply, rules.server, rules.secrets);
   if (!document) {
     // The message may quote a key of the document.
-    document.error().message = shown_text(document.error().message, rules.secrets, kMaxTold);
+    document.error().message = shown_text(document.error().message, rules.secrets, kMaxDescription);
     return std::move(document).error();
   }
   Result<TokenReply> read = read_reply(*document, reply, rules);

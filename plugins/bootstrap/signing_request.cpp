@@ -151,7 +151,7 @@ Result<Issued> CertificateSigning::obtain(HubClient& cluster, const CallContext&
   constexpr Duration kLongestPause = std::chrono::seconds(1);
   deadline::enter_phase("waiting for a certificate signing request's decision");
   is_waiting_ = false;
-  std::optional<PendingRequest> pending = kept(call);
+  std::optional<PendingRequest> pending = stored(call);
   for (Duration pause = milliseconds(50);; pause = std::min(2 * pause, kLongestPause)) {
     Found found;
     if (pending) found = TRY(look(cluster, *pending, call));
@@ -188,7 +188,7 @@ Result<CertificateSigning::Found> CertificateSigning::look(HubClient& cluster,
 }
 
 std::optional<Error> CertificateSigning::still_waiting(const CallContext& call) {
-  const std::optional<PendingRequest> pending = kept(call);
+  const std::optional<PendingRequest> pending = stored(call);
   if (!pending || pending->closed) return std::nullopt;
   return waiting(pending->name);
 }
@@ -199,7 +199,7 @@ void CertificateSigning::finish() {
 
 // The stored request for this call. A closed request is used by runs that began before and wait, so
 // that they make no second one. It is not used if its credential is to be replaced.
-std::optional<PendingRequest> CertificateSigning::kept(const CallContext& call) const {
+std::optional<PendingRequest> CertificateSigning::stored(const CallContext& call) const {
   std::optional<PendingRequest> pending = store_.read();
   if (!pending || !pending->closed) return pending;
   return call.is_needed && *pending->closed >= began_ ? pending : std::nullopt;
@@ -218,7 +218,7 @@ Result<PendingRequest> CertificateSigning::make(HubClient& cluster, const CallCo
 
 Result<PendingRequest> CertificateSigning::make_locked(HubClient& cluster,
                                                        const CallContext& call) {
-  std::optional<PendingRequest> pending = kept(call);
+  std::optional<PendingRequest> pending = stored(call);
   bool is_new = !pending;
   if (is_new) {
     CertificateRequest request =

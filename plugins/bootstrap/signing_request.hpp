@@ -55,7 +55,7 @@ class CertificateSigning {
     bool is_approved = false;
   };
 
-  std::optional<PendingRequest> kept(const CallContext& call) const;
+  std::optional<PendingRequest> stored(const CallContext& call) const;
   Result<PendingRequest> make(HubClient& cluster, const CallContext& call);
   Result<PendingRequest> make_locked(HubClient& cluster, const CallContext& call);
   Result<Found> find(HubClient& cluster, const PendingRequest& pending) const;

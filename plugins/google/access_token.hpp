@@ -25,7 +25,7 @@ struct AccessToken {
   std::optional<TimePoint> expires_at = {};
 };
 
-struct TokenWish {
+struct TokenScopes {
   std::vector<std::string> scopes = {};  // of the token
   // Whether the scopes were requested explicitly. If not, a user's refresh token is used with its
   // own scopes.
@@ -39,10 +39,10 @@ class AccessTokenSource {
                     const TlsSettings& tls)
       : credentials_(credentials), subject_(subject), tls_(tls) {}
 
-  Result<AccessToken> get(const TokenWish& wish, CallContext& call) const;
+  Result<AccessToken> get(const TokenScopes& asked, CallContext& call) const;
 
  private:
-  Result<AccessToken> first(const TokenWish& wish, HttpClient& client, CallContext& call) const;
+  Result<AccessToken> first(const TokenScopes& asked, HttpClient& client, CallContext& call) const;
 
   const GoogleCredentials& credentials_;
   const Subject& subject_;

@@ -55,10 +55,10 @@ Error api_failure(const HttpResponse& reply, const std::string& server,
   if (reply.status >= 300 && reply.status < 400) return error;
   error.hint = hint_for(reply.status);
   Result<json::Value> document = json::parse(reply.body.reveal());
-  const json::Value* const told = document ? document->find("error") : nullptr;
-  if (told != nullptr) {
-    const std::string status = json::text_or_empty(*told, "status");
-    const std::string message = json::text_or_empty(*told, "message");
+  const json::Value* const described = document ? document->find("error") : nullptr;
+  if (described != nullptr) {
+    const std::string status = json::text_or_empty(*described, "status");
+    const std::string message = json::text_or_empty(*described, "message");
     if (!status.empty()) error.message += " with " + shown_text(status, secrets, kMaxStatus);
     if (!message.empty()) error.message += ": " + shown_text(message, secrets, kMaxMessage);
   }

@@ -35,7 +35,7 @@ const std::vector<std::string>& default_scopes() {
   return kScopes;
 }
 
-TokenWish wish_of(const Options& options, const GoogleCredentials& credentials) {
+TokenScopes scopes_of(const Options& options, const GoogleCredentials& credentials) {
   if (!options.scopes.empty()) return {.scopes = options.scopes, .is_explicit = true};
   return {.scopes = credentials.scopes.empty() ? default_scopes() : credentials.scopes};
 }
@@ -106,7 +106,7 @@ class Google final : public Provider {
     source->found =
         TRY(load_application_default(options_, settings.where_from(kCredentialsOption), inputs));
     TRY(check_provider(settings, inputs.request(), source->found.credentials));
-    source->wish = wish_of(options_, source->found.credentials);
+    source->asked = scopes_of(options_, source->found.credentials);
     const auto* const account = std::get_if<ExternalAccount>(&source->found.credentials.source);
     source->subject = TRY(Subject::open(account, inputs));
     return Plan{.ask = [this, source](CallContext& call) { return obtain(*source, call); },
@@ -119,7 +119,7 @@ class Google final : public Provider {
   struct Source {
     ApplicationDefault found = {};
     std::optional<Subject> subject = {};
-    TokenWish wish = {};
+    TokenScopes asked = {};
   };
 
   // The writer of the ClusterProfile chooses the pool of the token, so the mapping must allow it.
@@ -144,10 +144,10 @@ class Google final : public Provider {
                   .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
     }
     const AccessTokenSource tokens(source.found.credentials, *source.subject, tls);
-    AccessToken token = TRY(tokens.get(source.wish, call));
+    AccessToken token = TRY(tokens.get(source.asked, call));
     return Issued{.credential = {.token = std::move(token.token), .expires_at = token.expires_at},
                   .identity = identity_of(source.found),
-                  .target = join(source.wish.scopes, " ")};
+                  .target = join(source.asked.scopes, " ")};
   }
 
   Options options_;

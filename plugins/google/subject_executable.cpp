@@ -32,11 +32,11 @@ Error rejected(std::string message, std::string hint = {}) {
 std::vector<std::string> environment_for(const ExecutableSource& source,
                                          const ExternalAccount& account,
                                          const Environment& environment) {
-  constexpr std::array<std::string_view, 7> kOurs = {
+  constexpr std::array<std::string_view, 7> kOwnVariables = {
       "AUDIENCE", "TOKEN_TYPE", "ID", "INTERACTIVE", "IMPERSONATED_EMAIL", "OUTPUT_FILE", "REVOKE"};
   std::vector<std::string> entries = environment_of_command(environment);
   std::erase_if(entries, [&](const std::string& entry) {
-    return std::any_of(kOurs.begin(), kOurs.end(), [&](std::string_view name) {
+    return std::any_of(kOwnVariables.begin(), kOwnVariables.end(), [&](std::string_view name) {
       return entry.starts_with(std::string(kPrefix).append(name) + "=");
     });
   });
@@ -163,9 +163,9 @@ Result<SecretString> run_executable(const ExecutableSource& source, const Extern
                  .message = "the credentials file names a program to run, which is not allowed",
                  .hint = "if that is meant: " + std::string(kAllowed) + "=1"};
   }
-  SecretString kept = TRY(
+  SecretString stored = TRY(
       read_output_file(source, call).context("reading " + in_quotes(source.output_file.native())));
-  if (!kept.empty()) return kept;
+  if (!stored.empty()) return stored;
   const SecretString output = TRY(output_of(source, account, call));
   ExecutableReply reply =
       TRY(parse_executable_reply(output.reveal(), call.clock.now())

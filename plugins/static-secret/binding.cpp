@@ -255,8 +255,8 @@ Status check_hub_token(const StoredCredential& stored, const std::vector<HubIden
 }
 
 Status check_secret_type(const StoredSecret& secret, const Options& options) {
-  const bool is_meant = options.convention.name == "service-account-token";
-  if (is_meant || options.allow_hub_token || secret.type != kServiceAccountToken) return {};
+  const bool is_asked_for = options.convention.name == "service-account-token";
+  if (is_asked_for || options.allow_hub_token || secret.type != kServiceAccountToken) return {};
   return refused("Secret " + in_quotes(secret.full_name()) + " is of type " +
                      std::string(kServiceAccountToken) + ", a token of the hub itself",
                  "--convention=service-account-token reads such Secrets where the hub is the "

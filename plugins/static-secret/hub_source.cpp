@@ -82,11 +82,11 @@ Result<StoredSecret> by_name(HubClient& hub, const Plan& plan, const Options& op
   return *std::move(secret);
 }
 
-using IsMeant = std::function<bool(const StoredSecret&)>;
+using IsOfCluster = std::function<bool(const StoredSecret&)>;
 
 // The only Secret with the plan's labels.
 Result<StoredSecret> only_one(HubClient& hub, const Plan& plan, std::size_t page_size,
-                              const std::string& what, const IsMeant& is_meant) {
+                              const std::string& what, const IsOfCluster& is_of_cluster) {
   std::optional<StoredSecret> found;
   std::optional<Error> problem;  // of a Secret that cannot be read
   const auto receive = [&](ListItem item) -> Result<bool> {
@@ -98,7 +98,7 @@ Result<StoredSecret> only_one(HubClient& hub, const Plan& plan, std::size_t page
     }
     StoredSecret secret = TRY(take_secret(std::move(item.object), true));
     TRY(check_identity(secret, plan, ""));
-    if (!plan.selector.matches(secret.labels) || !is_meant(secret)) return true;
+    if (!plan.selector.matches(secret.labels) || !is_of_cluster(secret)) return true;
     if (found) {
       return Error::no_credential(
           called(*found) + " and " + called(secret) + " both are " + what,

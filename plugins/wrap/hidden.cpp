@@ -10,12 +10,12 @@ namespace {
 constexpr std::size_t kShortestRun = 32;
 
 std::string without(std::string_view text, std::string_view secret) {
-  std::string kept;
+  std::string shown;
   for (std::size_t at = 0;;) {
     const std::size_t found = text.find(secret, at);
-    kept += text.substr(at, found - at);
-    if (found == std::string_view::npos) return kept;
-    kept += kHidden;
+    shown += text.substr(at, found - at);
+    if (found == std::string_view::npos) return shown;
+    shown += kHidden;
     at = found + secret.size();
   }
 }
@@ -25,16 +25,16 @@ std::string without_pem(std::string_view text) {
   constexpr std::string_view kBegin = "-----BEGIN ";
   constexpr std::string_view kEnd = "-----END ";
   constexpr std::string_view kDashes = "-----";
-  std::string kept;
+  std::string shown;
   for (;;) {
     const std::size_t begin = text.find(kBegin);
-    kept += text.substr(0, begin);
-    if (begin == std::string_view::npos) return kept;
-    kept += kHidden;
+    shown += text.substr(0, begin);
+    if (begin == std::string_view::npos) return shown;
+    shown += kHidden;
     const std::size_t end = text.find(kEnd, begin);
     const std::size_t last =
         end == std::string_view::npos ? end : text.find(kDashes, end + kEnd.size());
-    if (last == std::string_view::npos) return kept;
+    if (last == std::string_view::npos) return shown;
     text.remove_prefix(last + kDashes.size());
   }
 }
@@ -119,14 +119,14 @@ SecretTexts secrets_in(std::string_view output) {
 }
 
 std::string without_secrets(std::string_view text, const SecretTexts& secrets) {
-  std::string kept(text);
+  std::string cleaned(text);
   for (const SecretString& secret : secrets) {
-    if (!secret.empty()) kept = without(kept, secret.reveal());
+    if (!secret.empty()) cleaned = without(cleaned, secret.reveal());
   }
-  kept = without_pem(kept);
+  cleaned = without_pem(cleaned);
   std::string shown;
   bool is_after_bearer = false;
-  for (std::string_view rest = kept; !rest.empty();) {
+  for (std::string_view rest = cleaned; !rest.empty();) {
     const std::size_t size = length_of(rest, is_word);
     if (size == 0) {
       is_after_bearer = is_after_bearer && (rest.front() == ' ' || rest.front() == '=');

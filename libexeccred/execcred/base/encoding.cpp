@@ -83,15 +83,15 @@ constexpr std::string_view kUnreservedMarks = "-._~";
 constexpr std::string_view kLowerHex = "0123456789abcdef";
 constexpr std::string_view kUpperHex = "0123456789ABCDEF";
 
-// Percent-encodes each character except the unreserved ones and those of `kept`. A space becomes
-// `space`, unless that is 0.
-SecretString encoded(std::string_view text, std::string_view kept, char space) {
+// Percent-encodes each character except the unreserved ones and those of `unencoded`. A space
+// becomes `space`, unless that is 0.
+SecretString encoded(std::string_view text, std::string_view unencoded, char space) {
   SecretString out;
   char* const begin = out.reserve(3 * text.size());
   std::size_t size = 0;
   for (const char c : text) {
     if (is_alphanumeric(c) || kUnreservedMarks.find(c) != std::string_view::npos ||
-        kept.find(c) != std::string_view::npos) {
+        unencoded.find(c) != std::string_view::npos) {
       begin[size++] = c;
     } else if (c == ' ' && space != 0) {
       begin[size++] = space;
@@ -222,8 +222,8 @@ std::string percent_encode(std::string_view text) {
   return std::string(encoded(text, {}, 0).reveal());
 }
 
-SecretString percent_encode_secret(std::string_view text, std::string_view kept) {
-  return encoded(text, kept, 0);
+SecretString percent_encode_secret(std::string_view text, std::string_view unencoded) {
+  return encoded(text, unencoded, 0);
 }
 
 int percent_decoded_byte(std::string_view text, std::size_t at) {

@@ -41,8 +41,8 @@ std::string hex_digits(std::uint64_t number);
 // RFC 3986, section 2.1: each character except the unreserved ones (letters, digits, -._~) becomes
 // %XX.
 std::string percent_encode(std::string_view text);
-// The same for a secret; the characters of `kept` are not encoded either.
-SecretString percent_encode_secret(std::string_view text, std::string_view kept = {});
+// The same for a secret; the characters of `unencoded` stay as they are.
+SecretString percent_encode_secret(std::string_view text, std::string_view unencoded = {});
 // The byte that is encoded as %XX at `at`; -1 if there is none.
 int percent_decoded_byte(std::string_view text, std::size_t at);
 // Returns nullopt if two hexadecimal digits do not follow a '%'.

@@ -68,14 +68,14 @@ bool Environment::has_names_with(std::string_view prefix) const {
 
 std::vector<std::string> last_of_each_name(const std::vector<std::string>& entries) {
   std::set<std::string_view> names;
-  std::vector<std::string> kept;
+  std::vector<std::string> unique;
   // NOLINTNEXTLINE(modernize-loop-convert): <ranges> for one loop costs more than it shows
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     const std::string_view name = std::string_view(*entry).substr(0, entry->find('='));
-    if (names.insert(name).second) kept.push_back(*entry);
+    if (names.insert(name).second) unique.push_back(*entry);
   }
-  std::reverse(kept.begin(), kept.end());
-  return kept;
+  std::reverse(unique.begin(), unique.end());
+  return unique;
 }
 
 }  // namespace execcred

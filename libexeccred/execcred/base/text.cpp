@@ -182,15 +182,15 @@ void mark_jwts(std::string_view text, std::vector<bool>& marked) {
 }
 
 std::string without_marked(std::string_view text, const std::vector<bool>& marked) {
-  std::string kept;
+  std::string shown;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (!marked[i]) {
-      kept.push_back(text[i]);
+      shown.push_back(text[i]);
     } else if (i == 0 || !marked[i - 1]) {
-      kept += "***";
+      shown += "***";
     }
   }
-  return kept;
+  return shown;
 }
 
 }  // namespace
@@ -201,9 +201,9 @@ std::string shown_text(std::string_view text, const SecretTexts& secrets, std::s
   for (const SecretString& secret : secrets) mark_secret(text, secret.reveal(), marked);
   mark_jwts(text, marked);
   // After the cut, the rest of a secret may be too short to be found.
-  const std::string kept =
+  const std::string unmarked =
       without_marked(is_cut ? text.substr(0, kMaxJudged - kWindow) : text, marked);
-  std::string shown = printable(kept);
+  std::string shown = printable(unmarked);
   if (shown.size() <= limit) return shown + (is_cut ? "..." : "");
   std::size_t end = limit;
   // The cut is between characters, and between escapes.

@@ -221,13 +221,14 @@ std::optional<CachedFailure> parse_cached_failure(std::string_view text) {
   const std::int64_t transient = fields.number("transient");
   entry.error.message = fields.field("message");
   entry.error.hint = fields.field("hint");
-  const std::optional<std::string_view> told = fields.optional_field("cause");
-  const std::optional<std::string_view> known = told ? known_cause(*told) : std::nullopt;
+  const std::optional<std::string_view> cause_text = fields.optional_field("cause");
+  const std::optional<std::string_view> known =
+      cause_text ? known_cause(*cause_text) : std::nullopt;
   while (const std::optional<std::string_view> doing = fields.optional_field("context")) {
     entry.error.context.emplace_back(*doing);
   }
   const bool is_bounded = entry.error.context.size() <= kMaxContext && transient <= 1;
-  if (!fields.is_complete() || !kind || !is_bounded || (told && !known)) return std::nullopt;
+  if (!fields.is_complete() || !kind || !is_bounded || (cause_text && !known)) return std::nullopt;
   if (known) entry.error.cause = *known;
   entry.error.kind = *kind;
   entry.error.is_transient = transient == 1;

@@ -123,20 +123,20 @@ Result<HttpResponse> send_with_retries(HttpClient& client, HttpRequest request, 
   for (int count = 1;; ++count) {
     Attempt attempt = try_once(client, request, call, policy);
     const int attempts = attempts_after(attempt.result, call, policy);
-    const std::string told = request.method + " " + target_of(request) + ", attempt " +
-                             std::to_string(count) + " of " + std::to_string(attempts) + ": " +
-                             attempt.outcome;
+    const std::string attempted = request.method + " " + target_of(request) + ", attempt " +
+                                  std::to_string(count) + " of " + std::to_string(attempts) + ": " +
+                                  attempt.outcome;
     if (!attempt.may_pass || count >= attempts) {
-      call.debug(told);
+      call.debug(attempted);
       return std::move(attempt.result);
     }
     const Duration wait = attempt.after > Duration(0) ? attempt.after : jittered(pause);
     const Duration left = call.deadline - steady_clock::now();
     if (wait >= left) {
-      call.debug(told + "; no time is left to wait " + format_duration(wait));
+      call.debug(attempted + "; no time is left to wait " + format_duration(wait));
       return std::move(attempt.result);
     }
-    call.debug(told + "; again in " + format_duration(wait));
+    call.debug(attempted + "; again in " + format_duration(wait));
     if (!pause_unless_stopped(wait, policy.stop)) return std::move(attempt.result);
     if (steady_clock::now() >= call.deadline) return std::move(attempt.result);  // overslept
     pause = std::min(2 * pause, policy.longest_pause);

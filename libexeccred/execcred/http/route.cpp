@@ -30,7 +30,7 @@ bool is_name_or_below(std::string_view exception, std::string_view name) {
 }
 
 // Whether an exception of the form HOST[:PORT] applies to the URL.
-bool is_meant(std::string_view exception, const Url& url) {
+bool names_host(std::string_view exception, const Url& url) {
   IpAddress address;
   std::string_view host = exception;
   const std::size_t colon = exception.rfind(':');
@@ -87,7 +87,7 @@ bool is_proxy_exception(std::string_view exceptions, const Url& url) {
   for (char& c : list) c = is_space(c) ? ',' : c;
   const std::vector<std::string_view> parts = split(list, ',');
   return std::any_of(parts.begin(), parts.end(), [&url](std::string_view part) {
-    return !part.empty() && (part == "*" || is_in_network(part, url.host) || is_meant(part, url));
+    return !part.empty() && (part == "*" || is_in_network(part, url.host) || names_host(part, url));
   });
 }
 

@@ -76,9 +76,9 @@ bool has_header(const HttpRequest& request, std::string_view name) {
 
 SecretString text_to_send(const json::Value& body) {
   std::string text = json::to_text(body);
-  SecretString kept(text);
+  SecretString copy(text);
   wipe(text);
-  return kept;
+  return copy;
 }
 
 }  // namespace

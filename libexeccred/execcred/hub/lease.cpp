@@ -164,7 +164,7 @@ class Lease::Session {
   ChangeOutcome write_as(const Record& record);
   Result<bool> write(Record record);
   void observe(json::Value lease);
-  bool is_another_s() const;
+  bool is_held_by_another() const;
   void release();
   HubResource resource() const;
   void set_held_until(steady_clock::time_point time);
@@ -206,7 +206,7 @@ void Lease::Session::observe(json::Value lease) {
   observed_ = std::move(lease);
 }
 
-bool Lease::Session::is_another_s() const {
+bool Lease::Session::is_held_by_another() const {
   if (record_.holder.empty() || record_.holder == settings_.identity) return false;
   // The number is an int32 in the API.
   const std::chrono::seconds lasts(std::clamp<std::int64_t>(record_.duration_seconds, 0, 1 << 30));
@@ -274,7 +274,7 @@ Result<bool> Lease::Session::try_once() {
   // If another process is the holder in the record, this one is not. If the Lease is free, the
   // first process to write gets it.
   if (record_.holder != settings_.identity) set_held_until({});
-  if (is_another_s()) return false;
+  if (is_held_by_another()) return false;
   return write(record_);
 }
 

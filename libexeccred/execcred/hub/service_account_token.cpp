@@ -37,12 +37,12 @@ Status check_names(const ServiceAccountTokenRequest& request) {
   return {};
 }
 
-json::Value body_of(const ServiceAccountTokenRequest& wish) {
+json::Value body_of(const ServiceAccountTokenRequest& asked) {
   json::Value spec;
   json::Array audiences;
-  for (const std::string& audience : wish.audiences) audiences.emplace_back(audience);
+  for (const std::string& audience : asked.audiences) audiences.emplace_back(audience);
   if (!audiences.empty()) spec.add("audiences", json::Value(std::move(audiences)));
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(wish.lifetime).count();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(asked.lifetime).count();
   spec.add("expirationSeconds", json::Value(json::Number{.text = std::to_string(seconds)}));
   json::Value request;
   request.add("apiVersion", json::Value(kVersion));

@@ -149,8 +149,8 @@ void HubWatch::Session::run() {
     if (stop_.is_requested()) return;
     if (!end) {
       set_failed(end.error());
-      const std::optional<Duration> wish = watch_.hub_.retry_after();
-      wait(wish ? *wish : jittered(pause_));
+      const std::optional<Duration> retry_after = watch_.hub_.retry_after();
+      wait(retry_after ? *retry_after : jittered(pause_));
     } else if (*end == End::after_a_pause) {
       wait(jittered(pause_));
     } else {
@@ -257,13 +257,13 @@ void HubWatch::Session::drop(const std::shared_ptr<const WatchedObject>& object)
 std::shared_ptr<const WatchedObject> HubWatch::Session::keep(ListItem item) const {
   json::Value& object = item.object;
   if (object.object() == nullptr) return nullptr;
-  auto kept = std::make_shared<WatchedObject>();
-  kept->name_space = metadata_text(object, "namespace");
-  kept->name = metadata_text(object, "name");
-  kept->uid = metadata_text(object, "uid");
-  kept->resource_version = metadata_text(object, "resourceVersion");
-  const bool is_asked = resource_.name_space.empty() || kept->name_space == resource_.name_space;
-  if (kept->name.empty() || !is_asked) return nullptr;
+  auto watched = std::make_shared<WatchedObject>();
+  watched->name_space = metadata_text(object, "namespace");
+  watched->name = metadata_text(object, "name");
+  watched->uid = metadata_text(object, "uid");
+  watched->resource_version = metadata_text(object, "resourceVersion");
+  const bool is_asked = resource_.name_space.empty() || watched->name_space == resource_.name_space;
+  if (watched->name.empty() || !is_asked) return nullptr;
   drop_managed_fields(object);
   if (object.find("apiVersion") == nullptr) {  // an item of a list need not carry it
     const std::string group = resource_.group.empty() ? "" : resource_.group + "/";
@@ -271,21 +271,21 @@ std::shared_ptr<const WatchedObject> HubWatch::Session::keep(ListItem item) cons
   }
   if (watch_.query_.check) {
     Status checked = watch_.query_.check(item);
-    if (!checked) kept->problem = std::move(checked).error();
+    if (!checked) watched->problem = std::move(checked).error();
   } else {
-    kept->problem = std::move(item.problem);
+    watched->problem = std::move(item.problem);
   }
-  kept->text = json::to_text(object);
-  const std::size_t size = kept->text.size();
+  watched->text = json::to_text(object);
+  const std::size_t size = watched->text.size();
   if (size > (bytes_ < kMaxBytes / 2 ? kMaxItem : kSmallObject) || bytes_ > kMaxBytes) {
     ListItem left_out =
-        unread_item(kept->text, "has " + std::to_string(size / 1024) +
-                                    " KiB, and all objects together have more than " +
-                                    std::to_string(bytes_ / 1024 / 1024) + " MiB");
-    kept->problem = std::move(left_out.problem);
-    kept->text = json::to_text(left_out.object);
+        unread_item(watched->text, "has " + std::to_string(size / 1024) +
+                                       " KiB, and all objects together have more than " +
+                                       std::to_string(bytes_ / 1024 / 1024) + " MiB");
+    watched->problem = std::move(left_out.problem);
+    watched->text = json::to_text(left_out.object);
   }
-  return kept;
+  return watched;
 }
 
 // The known object if it is equal to this one. Only run() changes objects_, so no lock is needed.
@@ -466,8 +466,8 @@ Status HubWatch::Session::take_object(const std::string& type, ListItem item) {
     if (type != "ADDED" && type != "MODIFIED" && type != "DELETED") {
       return malformed("an event of the type " + in_quotes(type));
     }
-    if (std::shared_ptr<const WatchedObject> kept = keep(std::move(item))) {
-      is_there ? put(std::move(kept)) : drop(kept);
+    if (std::shared_ptr<const WatchedObject> watched = keep(std::move(item))) {
+      is_there ? put(std::move(watched)) : drop(watched);
     }
   }
   version_ = version;

@@ -142,7 +142,7 @@ DiscoveryCache::DiscoveryCache(const CacheDirectory* directory, std::string_view
       key_(key_of(issuer, ca_certificates)),
       name_(hash_key(key_).hex() + std::string(kDiscoveryEnding)) {}
 
-std::optional<DiscoveryDocument> DiscoveryCache::kept(TimePoint now) const {
+std::optional<DiscoveryDocument> DiscoveryCache::stored(TimePoint now) const {
   if (directory_ == nullptr) return std::nullopt;
   const std::optional<SecretString> text = directory_->read(name_, kMaxCacheFile);
   if (!text) return std::nullopt;
@@ -169,7 +169,7 @@ Status DiscoveryCache::keep(const DiscoveryDocument& document, TimePoint now) co
 
 Result<DiscoveryDocument> DiscoveryCache::get(HttpClient& client, CallContext& call,
                                               const RetryPolicy& policy) const {
-  if (std::optional<DiscoveryDocument> document = kept(call.clock.now())) {
+  if (std::optional<DiscoveryDocument> document = stored(call.clock.now())) {
     call.debug("the discovery document of " + redacted_url(issuer_) + " out of the cache");
     return *std::move(document);
   }

@@ -69,7 +69,7 @@ class DiscoveryCache {
   void forget() const;
 
  private:
-  std::optional<DiscoveryDocument> kept(TimePoint now) const;
+  std::optional<DiscoveryDocument> stored(TimePoint now) const;
   Status keep(const DiscoveryDocument& document, TimePoint now) const;
 
   const CacheDirectory* directory_;

@@ -33,7 +33,7 @@ Error cannot_write(const fs::path& path, const std::string& why, std::string hin
 
 // The suffix after ".NAME". No other program's file may have such a name, because it would be
 // removed.
-constexpr std::string_view kOurs = ".execcred-";
+constexpr std::string_view kNewMark = ".execcred-";
 constexpr std::string_view kRandomLetters = "XXXXXX";  // mkostemp's
 
 // Writes the content and its permissions to the disk. Returns false, with errno set, at the first
@@ -101,7 +101,7 @@ FileDescriptor lock_directory(const fs::path& target) {
 NewFile::NewFile(const fs::path& target)
     : target_(target),
       path_(((target.has_parent_path() ? target.parent_path() / "" : fs::path()) /
-             ("." + target.filename().native() + std::string(kOurs).append(kRandomLetters)))
+             ("." + target.filename().native() + std::string(kNewMark).append(kRandomLetters)))
                 .native()) {}
 
 NewFile::NewFile(NewFile&& other) noexcept
@@ -134,7 +134,7 @@ Status NewFile::take_place() {
 }
 
 bool NewFile::is_name(std::string_view name, std::string_view target_name) {
-  const std::string before = "." + std::string(target_name).append(kOurs);
+  const std::string before = "." + std::string(target_name).append(kNewMark);
   if (!name.starts_with(before)) return false;
   name.remove_prefix(before.size());
   return name.size() == kRandomLetters.size() &&

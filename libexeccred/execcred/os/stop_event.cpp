@@ -30,11 +30,11 @@ StopEvent::~StopEvent() {
 }
 
 void StopEvent::request() const {
-  const int kept = errno;  // keeps errno for the code that a signal handler interrupts
+  const int saved_errno = errno;  // keeps errno for the code that a signal handler interrupts
   const std::uint64_t one = 1;
   // This can fail only if the counter is full, and then the request has been made already.
   [[maybe_unused]] const ssize_t written = write(descriptor_, &one, sizeof one);
-  errno = kept;
+  errno = saved_errno;
 }
 
 bool StopEvent::is_requested() const { return wait_until(steady_clock::time_point::min()); }

@@ -324,11 +324,11 @@ Status DocumentBuilder::open(Value empty, std::string_view anchor, std::string_v
 void keep_last(json::Object& members) {
   std::map<std::string, std::size_t> last;
   for (std::size_t i = 0; i < members.size(); ++i) last[members[i].name] = i;
-  json::Object kept;
+  json::Object remaining;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    if (last[members[i].name] == i) kept.push_back(std::move(members[i]));
+    if (last[members[i].name] == i) remaining.push_back(std::move(members[i]));
   }
-  members = std::move(kept);
+  members = std::move(remaining);
 }
 
 Status DocumentBuilder::close(const yaml_mark_t& mark) {
