@@ -3,7 +3,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/exec/cluster_info.hpp>
+#include <execcred/exec/access_rules.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <algorithm>

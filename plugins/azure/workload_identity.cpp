@@ -8,7 +8,7 @@
 #include <execcred/base/form.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/exec/cluster_info.hpp>
+#include <execcred/exec/access_rules.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/oauth/failure.hpp>

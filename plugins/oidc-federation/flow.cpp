@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "flow.hpp"
 
-#include "pass_through.hpp"
 #include "pinniped.hpp"
 
 #include <execcred/base/text.hpp>
@@ -22,6 +21,23 @@ std::string identity_of(const Credential& credential, const std::string& client)
   const Result<std::optional<UnverifiedClaims>> claims = unverified_claims(credential.token);
   if (!claims || !claims->has_value() || (*claims)->subject.empty()) return client;
   return (*claims)->subject + ((*claims)->issuer.empty() ? "" : " of " + (*claims)->issuer);
+}
+
+// The subject token itself is the credential, for clusters whose structured authentication trusts
+// its issuer. It is checked first, so that a misconfiguration causes a message and not a 401.
+Result<Credential> pass_through(SecretString token, const std::vector<std::string>& audiences,
+                                const std::vector<std::string>& expected, TimePoint now) {
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
+  if (!claims) {
+    return Error::no_credential(
+        "the subject token is no JWT",
+        "a cluster's structured authentication takes JWTs alone; for another token there "
+        "is execcred-token-file");
+  }
+  TRY(check_lifetime(*claims, now));
+  TRY(check_audience(claims, "--audience", audiences));
+  TRY(check_audience(claims, "--expect-audience", expected));
+  return Credential{.token = std::move(token), .expires_at = claims->expires_at};
 }
 
 }  // namespace

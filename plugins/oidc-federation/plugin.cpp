@@ -13,7 +13,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/cache/credential_cache.hpp>
-#include <execcred/exec/cluster_info.hpp>
+#include <execcred/exec/access_rules.hpp>
 #include <execcred/exec/inputs.hpp>
 #include <execcred/exec/plugin_main.hpp>
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "subject.hpp"
 
-#include "subject_command.hpp"
 #include "subject_kubernetes.hpp"
-#include "subject_spiffe.hpp"
 #include "subject_url.hpp"
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/inner_program.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/os/file.hpp>
+#include <execcred/spiffe/jwt_svid.hpp>
+#include <execcred/spiffe/workload_api.hpp>
 
 #include <utility>
 
@@ -30,6 +31,33 @@ Result<SecretString> read_variable(const Environment& environment, const std::st
                .message = "the variable " + in_quotes(name) + " is not set",
                .hint = "--subject-token-env names the variable that holds the subject token",
                .cause = cause::kSourceMissing};
+}
+
+// The machine and the environment of the program may determine the identity.
+void plan_command(Inputs& inputs) {
+  inputs.add_machine();  // as which the program may ask
+  add_environment(true, inputs);
+}
+
+Result<SecretString> run_subject_command(const InnerCommand& command, const CallContext& call) {
+  const SecretString output =
+      TRY(run_token_command(command, environment_of_command(call.environment), call));
+  return bearer_token(output).context("reading what " + in_quotes(command.program) + " printed");
+}
+
+// A JWT-SVID of this process, from the agent on this machine.
+Result<SecretString> fetch_spiffe(const Options& options, const CallContext& call) {
+  const SpiffeOptions& spiffe = options.subject.spiffe;
+  if (spiffe.socket.empty()) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "--subject=spiffe needs the Workload API's socket",
+                 .hint = "set SPIFFE_ENDPOINT_SOCKET=unix:///PATH, or pass --socket"};
+  }
+  WorkloadEndpoint endpoint = TRY(parse_workload_endpoint(spiffe.socket));
+  const WorkloadApi api(std::move(endpoint), call);
+  JwtSvid svid = TRY(fetch_jwt_svid(api, {subject_audience(options)}, spiffe.choice, call.clock));
+  call.debug("got a JWT-SVID of " + in_quotes(svid.spiffe_id));
+  return std::move(svid.token);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // Credentials in files: a mounted Secret's directory, or a certificate and its key.
 #pragma once
 
-#include "options.hpp"
+#include "plan.hpp"
 #include "stored_credential.hpp"
 
 namespace execcred::static_secret {

@@ -2,7 +2,7 @@
 // Finds the Secret of a plan at the hub.
 #pragma once
 
-#include "options.hpp"
+#include "plan.hpp"
 
 #include <execcred/hub/client.hpp>
 #include <execcred/kube/stored_secret.hpp>

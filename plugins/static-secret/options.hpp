@@ -60,24 +60,4 @@ void add_options(OptionSet& set, Options& options);
 // Fails (configuration) for combinations that make no sense.
 Status check_options(const Options& options, const Settings& settings);
 
-// A Secret of the API, or the files of a volume, with every template expanded and every name
-// checked.
-struct Plan {
-  Format format = Format::token;
-  Lookup lookup = Lookup::by_name;
-  std::string name_space = {};
-  std::string secret_name = {};  // may be empty where labels find it
-  std::string key = {};
-  std::string cluster_name = {};  // for the lookups that go by it
-  std::string type = {};
-  LabelSelector selector = {};
-  std::string secret_dir = {};
-};
-
-// `own_namespace` is that of this process; `is_namespace_literal` is true if the namespace option
-// does not come from a ClusterProfile. Fails (configuration) if a name is missing or malformed,
-// (no_credential) if a rule refuses a namespace or cluster.
-Result<Plan> make_plan(const Options& options, const CredentialRequest& request,
-                       const std::string& own_namespace, bool is_namespace_literal);
-
 }  // namespace execcred::static_secret

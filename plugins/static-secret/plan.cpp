@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "options.hpp"
+#include "plan.hpp"
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>

@@ -8,7 +8,7 @@
 #include "binding.hpp"
 #include "file_source.hpp"
 #include "hub_source.hpp"
-#include "options.hpp"
+#include "plan.hpp"
 #include "stored_credential.hpp"
 
 #include <execcred/base/text.hpp>

@@ -3,7 +3,7 @@
 // it is stored for.
 #pragma once
 
-#include "options.hpp"
+#include "plan.hpp"
 
 #include <execcred/exec/exec_credential.hpp>
 #include <execcred/kube/stored_secret.hpp>

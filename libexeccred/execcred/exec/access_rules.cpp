@@ -149,6 +149,16 @@ Error missing_cluster_info(std::string_view who) {
                .cause = cause::kClusterInfoMissing};
 }
 
+Error lacks_cluster_info(Error error) {
+  std::string remedies = std::move(error.hint);
+  error.hint =
+      "set provideClusterInfo: true where the client runs this plugin, so that the ClusterProfile "
+      "can name it";
+  if (!remedies.empty()) error.hint += "; or " + remedies;
+  error.cause = cause::kClusterInfoMissing;
+  return error;
+}
+
 Status check_server_is_https(std::string_view server, std::string_view field) {
   TRY(parse_server(server, field));
   return {};

@@ -54,4 +54,8 @@ Status check_audience(const AccessRules& rules, std::string_view audience, const
 // The error (configuration) if `who` needs spec.cluster, and the client sent none.
 Error missing_cluster_info(std::string_view who);
 
+// Completes the error of a missing value that a ClusterProfile could have set. Its hint has the
+// other remedies. The first one becomes that the client sends the cluster's information.
+Error lacks_cluster_info(Error error);
+
 }  // namespace execcred

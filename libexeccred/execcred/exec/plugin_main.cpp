@@ -9,7 +9,6 @@
 #include <execcred/base/url.hpp>
 #include <execcred/base/version.hpp>
 #include <execcred/exec/access_rules.hpp>
-#include <execcred/exec/cluster_info.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/exec/profile_choice.hpp>
 #include <execcred/exec/run_record.hpp>
@@ -446,34 +445,6 @@ void add_common_options(OptionSet& options, CommonOptions& common) {
               "Append a line of JSON about each run to this file; never a secret");
   options.add("version", common.version, "Print name and version").no_environment();
   options.add("help", common.help, "Print this help").short_name('h').no_environment();
-}
-
-DebugLog::DebugLog(std::string program, bool is_enabled)
-    : program_(std::move(program)), is_enabled_(is_enabled) {}
-
-void DebugLog::operator()(std::string_view step) const {
-  if (!is_enabled_) return;
-  const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(
-                           std::chrono::steady_clock::now() - start_)
-                           .count();
-  std::string fraction = std::to_string(elapsed % 1000);
-  fraction.insert(0, 3 - fraction.size(), '0');
-  deadline::write_to_stderr(program_ + ": debug: " + std::to_string(elapsed / 1000) + "." +
-                            fraction + " ms: " + printable(step) + "\n");
-}
-
-Result<std::string> CredentialRequest::expand(std::string_view option,
-                                              std::string_view text) const {
-  Result<std::string> expanded = expand_template(text, cluster_name, info);
-  if (expanded) return expanded;
-  return std::move(expanded).context("expanding " + as_typed(option) + " " + in_quotes(text));
-}
-
-std::string CredentialRequest::as_typed(std::string_view option) const {
-  constexpr std::string_view kDashes = "--";
-  const std::string_view name = option.substr(option.starts_with(kDashes) ? kDashes.size() : 0);
-  const bool is_set = settings != nullptr && settings->get(name).origin != Setting::Origin::unset;
-  return is_set ? settings->where_from(name) : std::string(option);
 }
 
 int plugin_main(const PluginDefinition& plugin, int argc, char** argv) {

@@ -2,10 +2,12 @@
 #include <execcred/exec/provider.hpp>
 
 #include <execcred/base/assert.hpp>
+#include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/cache_options.hpp>
 #include <execcred/exec/inputs.hpp>
 #include <execcred/exec/template.hpp>
+#include <execcred/os/deadline.hpp>
 
 #include <algorithm>
 
@@ -23,6 +25,34 @@ bool is_audience_server(const OptionSet& options, const GivenOptions& given) {
 }
 
 }  // namespace
+
+DebugLog::DebugLog(std::string program, bool is_enabled)
+    : program_(std::move(program)), is_enabled_(is_enabled) {}
+
+void DebugLog::operator()(std::string_view step) const {
+  if (!is_enabled_) return;
+  const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(
+                           std::chrono::steady_clock::now() - start_)
+                           .count();
+  std::string fraction = std::to_string(elapsed % 1000);
+  fraction.insert(0, 3 - fraction.size(), '0');
+  deadline::write_to_stderr(program_ + ": debug: " + std::to_string(elapsed / 1000) + "." +
+                            fraction + " ms: " + printable(step) + "\n");
+}
+
+Result<std::string> CredentialRequest::expand(std::string_view option,
+                                              std::string_view text) const {
+  Result<std::string> expanded = expand_template(text, cluster_name, info);
+  if (expanded) return expanded;
+  return std::move(expanded).context("expanding " + as_typed(option) + " " + in_quotes(text));
+}
+
+std::string CredentialRequest::as_typed(std::string_view option) const {
+  constexpr std::string_view kDashes = "--";
+  const std::string_view name = option.substr(option.starts_with(kDashes) ? kDashes.size() : 0);
+  const bool is_set = settings != nullptr && settings->get(name).origin != Setting::Origin::unset;
+  return is_set ? settings->where_from(name) : std::string(option);
+}
 
 Binding Provider::binding(const OptionSet& options, const GivenOptions& given) const {
   using Kind = Binding::Kind;

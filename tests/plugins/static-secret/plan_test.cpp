@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // make_plan, check_servers and read_stored: the plan of the options, and what is read with it.
+#include "plan.hpp"
 #include "binding.hpp"
 #include "material.hpp"
-#include "options.hpp"
 #include "stored_credential.hpp"
 #include "unit/expect.hpp"
 
