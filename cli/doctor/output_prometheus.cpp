@@ -3,88 +3,76 @@
 
 #include <execcred/base/text.hpp>
 
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
 #include <chrono>
-#include <cstdio>
 #include <functional>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace execcred::doctor {
 namespace {
 
-// A label of a metric. Unprintable characters are escaped, and also backslash and quote, which have
-// a meaning in this format.
-std::string label(std::string_view name, std::string_view value) {
-  std::string text(name);
-  text += "=\"";
-  for (const char c : printable(value)) {
-    if (c == '\\' || c == '"') text.push_back('\\');
-    text.push_back(c);
-  }
-  return text + "\"";
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+
+double unix_time(TimePoint time) {
+  return static_cast<double>(
+      std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count());
 }
 
-std::string labels_of(const Item& item) {
-  return label("namespace", item.name_space) + "," + label("name", item.name) + "," +
-         label("provider", item.provider);
-}
-
-std::string seconds_text(Duration duration) {
-  const auto milliseconds = std::chrono::round<std::chrono::milliseconds>(duration).count();
-  std::string fraction = std::to_string(milliseconds % 1000);
-  fraction.insert(0, 3 - fraction.size(), '0');
-  return std::to_string(milliseconds / 1000) + "." + fraction;
-}
-
-std::string unix_time(TimePoint time) {
-  return std::to_string(std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count());
-}
-
-// Returns the labels and the value of one item; an empty text for an item without a sample.
-using Sample = std::function<std::string(const Item&, const std::string& labels)>;
+// The value of one item; nullopt for an item without a sample.
+using Value = std::function<std::optional<double>(const Item&)>;
 
 // A series may occur only once: of items with equal labels, the first is used.
-std::string family(std::string_view name, std::string_view help, const std::vector<Item>& items,
-                   const Sample& sample) {
-  std::string text = "# HELP " + std::string(name) + " " + std::string(help) + "\n# TYPE " +
-                     std::string(name) + " gauge\n";
-  std::set<std::string> seen;
+MetricFamily family(std::string name, std::string help, const std::vector<Item>& items,
+                    const Value& value_of) {
+  MetricFamily made = {.name = std::move(name),
+                       .help = std::move(help),
+                       .type = prometheus::MetricType::Gauge,
+                       .metric = {}};
+  std::set<std::vector<ClientMetric::Label>> seen;
   for (const Item& item : items) {
-    std::string labels = labels_of(item);
+    std::vector<ClientMetric::Label> labels = {{"namespace", printable(item.name_space)},
+                                               {"name", printable(item.name)},
+                                               {"provider", printable(item.provider)}};
     if (!seen.insert(labels).second) continue;
-    const std::string line = sample(item, labels);
-    if (!line.empty()) text += std::string(name) + line + "\n";
+    const std::optional<double> value = value_of(item);
+    if (!value) continue;
+    ClientMetric& metric = made.metric.emplace_back();
+    metric.label = std::move(labels);
+    metric.gauge.value = *value;
+    if (made.name == "execcred_cluster_ok" && !item.cause().empty()) {
+      metric.label.push_back({"cause", printable(item.cause())});
+    }
   }
-  return text;
+  return made;
 }
 
 }  // namespace
 
 std::string write_prometheus(const std::vector<Item>& items) {
-  std::string text = family(
-      "execcred_cluster_ok", "Whether the cluster accepts the credential; 0 with the cause if not.",
-      items, [](const Item& item, const std::string& labels) {
-        const bool is_ok = item.verdict() != Verdict::fail;
-        const std::string cause =
-            item.cause().empty() ? std::string() : "," + label("cause", item.cause());
-        return "{" + labels + cause + "} " + (is_ok ? "1" : "0");
-      });
-  text +=
-      family("execcred_credential_expiry_timestamp_seconds",
-             "Time at which the credential ends, in Unix time.", items,
-             [](const Item& item, const std::string& labels) {
-               return item.expires ? "{" + labels + "} " + unix_time(*item.expires) : std::string();
-             });
-  text += family("execcred_ca_expiry_timestamp_seconds",
-                 "Time at which the CA of the server's certificate ends, in Unix time.", items,
-                 [](const Item& item, const std::string& labels) {
-                   return item.ca_expires ? "{" + labels + "} " + unix_time(*item.ca_expires)
-                                          : std::string();
-                 });
-  text += family("execcred_check_duration_seconds", "How long the examination took.", items,
-                 [](const Item& item, const std::string& labels) {
-                   return "{" + labels + "} " + seconds_text(item.duration);
-                 });
-  return text;
+  return prometheus::TextSerializer().Serialize(
+      {family("execcred_cluster_ok",
+              "Whether the cluster accepts the credential; 0 with the cause if not.", items,
+              [](const Item& item) { return item.verdict() == Verdict::fail ? 0 : 1; }),
+       family("execcred_credential_expiry_timestamp_seconds",
+              "Time at which the credential ends, in Unix time.", items,
+              [](const Item& item) {
+                return item.expires ? std::optional(unix_time(*item.expires)) : std::nullopt;
+              }),
+       family("execcred_ca_expiry_timestamp_seconds",
+              "Time at which the CA of the server's certificate ends, in Unix time.", items,
+              [](const Item& item) {
+                return item.ca_expires ? std::optional(unix_time(*item.ca_expires)) : std::nullopt;
+              }),
+       family("execcred_check_duration_seconds", "How long the examination took.", items,
+              [](const Item& item) {
+                const auto taken = std::chrono::round<std::chrono::milliseconds>(item.duration);
+                return std::chrono::duration<double>(taken).count();
+              })});
 }
 
 }  // namespace execcred::doctor
