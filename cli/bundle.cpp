@@ -21,6 +21,7 @@
 #include <execcred/os/file_write.hpp>
 #include <execcred/os/process.hpp>
 #include <execcred/os/process_setup.hpp>
+#include <execcred/os/signal_block.hpp>
 
 #include <sys/stat.h>
 
@@ -179,7 +180,7 @@ Status write_bundle(const std::string& path, const BundleInput& input) {
     files.push_back(std::move(member));
   }
   constexpr mode_t kMode = S_IRUSR | S_IWUSR;
-  const SignalsHeld held;
+  const SignalBlock held(SignalBlock::Signals::ending_and_alarm);
   NewFile file = TRY(NewFile::write(path, tar_gz(files, now), kMode).context("writing --bundle"));
   return file.take_place().context("writing --bundle");
 }

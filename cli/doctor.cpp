@@ -11,6 +11,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/os/file_write.hpp>
 #include <execcred/os/process_setup.hpp>
+#include <execcred/os/signal_block.hpp>
 
 #include <sys/stat.h>
 
@@ -203,7 +204,7 @@ Status Doctor::give_out(const std::string& text, Outcome& outcome) const {
     return {};
   }
   constexpr mode_t kMode = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
-  const SignalsHeld held;
+  const SignalBlock held(SignalBlock::Signals::ending_and_alarm);
   NewFile file = TRY(NewFile::write(output_file_, text, kMode).context("writing --output-file"));
   return file.take_place().context("writing --output-file");
 }

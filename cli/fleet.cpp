@@ -2,18 +2,16 @@
 #include "fleet.hpp"
 
 #include <execcred/os/deadline.hpp>
+#include <execcred/os/signal_block.hpp>
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -26,13 +24,6 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kRedraw(200);
 constexpr std::chrono::seconds kLong(1);      // a shorter run shows no progress
 constexpr std::chrono::seconds kPatience(3);  // with threads that were told to stop
-
-sigset_t ending_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
-  return set;
-}
 
 void raise_event(const FileDescriptor& event) {
   const std::uint64_t one = 1;
@@ -113,16 +104,14 @@ class ProgressBar {
 };
 
 // Waits until all threads have ended, or a signal has arrived. Returns the signal, or 0.
-int wait_for_end(const Run& run, const FileDescriptor& signals, ProgressBar& bar) {
+int wait_for_end(const Run& run, SignalBlock& signals, ProgressBar& bar) {
+  const int pending = signals.open();
   while (run.threads > 0) {
-    std::array<pollfd, 2> polled = {{{.fd = signals.get(), .events = POLLIN, .revents = 0},
+    std::array<pollfd, 2> polled = {{{.fd = pending, .events = POLLIN, .revents = 0},
                                      {.fd = run.progress.get(), .events = POLLIN, .revents = 0}}};
     poll(polled.data(), polled.size(), static_cast<int>(kRedraw.count()));
     bar.draw();
-    signalfd_siginfo info = {};
-    if (polled[0].revents != 0 && read(signals.get(), &info, sizeof info) == sizeof info) {
-      return static_cast<int>(info.ssi_signo);
-    }
+    if (const int signal = signals.take(); signal != 0) return signal;
     std::uint64_t count = 0;
     const ssize_t size = read(run.progress.get(), &count, sizeof count);
     static_cast<void>(size);
@@ -152,11 +141,8 @@ void FleetWork::end_soon() const { raise_event(stop_); }
 
 FleetEnd run_fleet(const std::shared_ptr<FleetWork>& work, const FleetOptions& options) {
   const auto run = std::make_shared<Run>(work);
-  const sigset_t ending = ending_signals();
-  sigset_t before = {};
-  // The threads inherit this mask. The programs that they run do not.
-  pthread_sigmask(SIG_BLOCK, &ending, &before);
-  const FileDescriptor signals(signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
+  // The programs that the threads run do not inherit the block.
+  SignalBlock signals(SignalBlock::Signals::ending);
   const std::size_t count = std::min(options.parallel, work->count());
   std::vector<std::thread> threads;
   run->threads = count;
@@ -175,6 +161,7 @@ FleetEnd run_fleet(const std::shared_ptr<FleetWork>& work, const FleetOptions& o
   FleetEnd end;
   end.signal = wait_for_end(*run, signals, bar);
   if (end.signal != 0) {
+    signals.stay();
     run->is_stopped = true;
     work->end_soon();
     end.has_stragglers = !wait_for_threads(*run);
@@ -188,7 +175,6 @@ FleetEnd run_fleet(const std::shared_ptr<FleetWork>& work, const FleetOptions& o
     }
   }
   end.is_done.assign(run->is_done.begin(), run->is_done.end());
-  if (end.signal == 0) pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return end;
 }
 

@@ -6,6 +6,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/file_write.hpp>
+#include <execcred/os/signal_block.hpp>
 
 #include <fcntl.h>
 #include <sys/auxv.h>
@@ -194,7 +195,7 @@ Result<std::vector<std::string>> choose_plugins(const fs::path& source,
 Result<std::vector<InstalledPlugin>> install_plugins(const fs::path& source,
                                                      const std::vector<std::string>& names,
                                                      const InstallDirectory& target) {
-  const SignalsHeld held;
+  const SignalBlock held(SignalBlock::Signals::ending_and_alarm);
   const std::string needs = needs_of(source, names);
   std::vector<Copy> copies;
   for (const std::string& name : names) {

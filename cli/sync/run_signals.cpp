@@ -2,9 +2,7 @@
 #include "run_signals.hpp"
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <array>
@@ -29,13 +27,9 @@ RunSignals::RunSignals(const StopEvent& stop, std::function<void()> on_stop, int
     : stop_(stop), exit_code_(exit_code), end_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   // Without descriptors the signals end the process as they do by default.
   if (!end_) return;
-  sigset_t ending;
-  sigemptyset(&ending);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ending, signal);
-  pthread_sigmask(SIG_BLOCK, &ending, &before_);
-  signals_.reset(signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals_) {
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  signals_.emplace(SignalBlock::Signals::ending);
+  if (signals_->open() < 0) {
+    signals_.reset();
     return;
   }
   thread_ = std::thread([this, action = std::move(on_stop)] { run(action); });
@@ -47,19 +41,16 @@ RunSignals::~RunSignals() {
   while (write(end_.get(), &one, sizeof one) < 0 && errno == EINTR) {
   }
   thread_.join();
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 void RunSignals::run(const std::function<void()>& on_stop) {
-  std::array<pollfd, 2> polled = {{{.fd = signals_.get(), .events = POLLIN, .revents = 0},
+  std::array<pollfd, 2> polled = {{{.fd = signals_->descriptor(), .events = POLLIN, .revents = 0},
                                    {.fd = end_.get(), .events = POLLIN, .revents = 0}}};
   for (;;) {
     poll(polled.data(), polled.size(), -1);
     if (polled[1].revents != 0) return;
-    signalfd_siginfo info = {};
-    if (read(signals_.get(), &info, sizeof info) != sizeof info) continue;
-    received_ = static_cast<int>(info.ssi_signo);
-    break;
+    received_ = signals_->take();
+    if (received_ != 0) break;
   }
   stop_.request();
   on_stop();

@@ -3,11 +3,12 @@
 #pragma once
 
 #include <execcred/os/file.hpp>
+#include <execcred/os/signal_block.hpp>
 #include <execcred/os/stop_event.hpp>
 
 #include <atomic>
-#include <csignal>
 #include <functional>
+#include <optional>
 #include <thread>
 
 namespace execcred::sync {
@@ -31,10 +32,9 @@ class RunSignals {
 
   const StopEvent& stop_;
   int exit_code_;
-  FileDescriptor signals_;
+  std::optional<SignalBlock> signals_;
   FileDescriptor end_;
   std::atomic<int> received_ = 0;
-  sigset_t before_ = {};
   std::thread thread_;
 };
 

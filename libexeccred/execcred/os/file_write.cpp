@@ -6,6 +6,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>
+#include <execcred/os/signal_block.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -15,7 +16,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -141,15 +141,6 @@ bool NewFile::is_name(std::string_view name, std::string_view target_name) {
          std::all_of(name.begin(), name.end(), is_alphanumeric);
 }
 
-SignalsHeld::SignalsHeld() {
-  sigset_t ending;
-  sigemptyset(&ending);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGALRM}) sigaddset(&ending, signal);
-  pthread_sigmask(SIG_BLOCK, &ending, &before_);
-}
-
-SignalsHeld::~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
 Status check_replaceable(const fs::path& path) {
   bool exists = false;
   return check_target(path, exists);
@@ -162,7 +153,7 @@ Result<Written> replace_file(const fs::path& path, std::string_view content) {
     const Result<std::string> current = read_untrusted_file(path, content.size());
     if (current && *current == content) return Written::unchanged;
   }
-  const SignalsHeld held;
+  const SignalBlock held(SignalBlock::Signals::ending_and_alarm);
   const FileDescriptor lock = lock_directory(path);
   NewFile file = TRY(NewFile::write(path, content, S_IRUSR | S_IWUSR));
   TRY(file.take_place());

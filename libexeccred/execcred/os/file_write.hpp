@@ -7,7 +7,6 @@
 
 #include <sys/types.h>
 
-#include <csignal>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -42,18 +41,6 @@ class NewFile {
 
   std::filesystem::path target_;
   std::string path_;  // empty once there is nothing to remove
-};
-
-// Blocks SIGINT, SIGTERM, SIGHUP and SIGALRM while it lives, so that they leave no new file behind.
-class SignalsHeld {
- public:
-  SignalsHeld();
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
-  ~SignalsHeld();
-
- private:
-  sigset_t before_ = {};
 };
 
 // Fails (configuration) if replace_file() would refuse `path` as it is: if it is anything other

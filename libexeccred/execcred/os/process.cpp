@@ -5,6 +5,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/process_setup.hpp>
+#include <execcred/os/signal_block.hpp>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -99,14 +100,6 @@ void end_group(int signal) {
 }
 
 }  // namespace
-
-SignalBlock::SignalBlock() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before_);
-}
-
-SignalBlock::~SignalBlock() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 GroupGuard::GroupGuard(pid_t group) {
   guarded_group = group;
@@ -531,7 +524,7 @@ Result<Finished> run_command(const Command& command) {
   if (command.ends_orphans && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0) adopts_orphans = 1;
   pid_t pid = 0;
   // Signals are blocked until an object exists that ends the child.
-  std::optional<SignalBlock> block(std::in_place);
+  std::optional<SignalBlock> block(SignalBlock::Signals::all);
   const int problem = family().start(plan, pid);
   if (problem != 0) return cannot_start(command, problem);
   std::optional<GroupGuard> guard;  // until the group is gone

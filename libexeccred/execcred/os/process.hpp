@@ -8,7 +8,6 @@
 
 #include <sys/types.h>
 
-#include <csignal>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -17,17 +16,7 @@
 
 namespace execcred {
 
-// Blocks all signals for this thread while it lives.
-class SignalBlock {
- public:
-  SignalBlock();
-  SignalBlock(const SignalBlock&) = delete;
-  SignalBlock& operator=(const SignalBlock&) = delete;
-  ~SignalBlock();
-
- private:
-  sigset_t before_ = {};
-};
+;
 
 // While it lives, a signal that ends this process first ends the process group. Only one may exist
 // at a time, and only in a process of one thread, because it sets the signal handlers.
