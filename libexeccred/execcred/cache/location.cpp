@@ -3,14 +3,13 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/cache/directory.hpp>
+#include <execcred/os/file_walk.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <memory>
 #include <utility>
 
 namespace execcred {
@@ -29,7 +28,6 @@ class CacheCandidate {
  private:
   Error unsafe(std::string_view where, const std::string& why) const;
   Status check_way();
-  Status check_part(const std::string& part, bool& is_link) const;
   bool make() const;
   std::string parent() const { return path_.substr(0, path_.rfind('/')); }
 
@@ -41,14 +39,6 @@ namespace {
 
 constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr std::string_view kName = "/execcred";
-
-bool is_trusted_owner(uid_t owner) { return owner == 0 || owner == geteuid(); }
-
-bool is_writable_by_others(const struct stat& status) {
-  const bool is_open = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-  const bool is_sticky_of_root = status.st_uid == 0 && (status.st_mode & S_ISVTX) != 0;
-  return is_open && !is_sticky_of_root;
-}
 
 std::string without_slash(std::string_view path) {
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
@@ -95,35 +85,12 @@ Error CacheCandidate::unsafe(std::string_view where, const std::string& why) con
                           (where == path_ ? "it" : in_quotes(where)) + " " + why};
 }
 
-Status CacheCandidate::check_part(const std::string& part, bool& is_link) const {
-  struct stat status = {};
-  if (fstatat(AT_FDCWD, part.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return {};
-  is_link = S_ISLNK(status.st_mode);
-  if (!is_trusted_owner(status.st_uid)) {
-    return unsafe(part, "belongs to user " + std::to_string(status.st_uid));
-  }
-  if (!is_link && is_writable_by_others(status)) return unsafe(part, "is writable by other users");
-  return {};
-}
-
-// Checks each directory above the cache directory. A missing one is no failure here; opening the
-// cache directory fails later. If one of them is a symbolic link (/var/run, a home on another
-// disk), the resolved path is checked instead, once.
+// A missing folder above the cache directory is no failure here; opening it fails later.
 Status CacheCandidate::check_way() {
-  for (const bool may_have_link : {true, false}) {
-    bool is_link = false;
-    for (std::size_t end = path_.find('/', 1); end != std::string::npos && !is_link;
-         end = path_.find('/', end + 1)) {
-      TRY(check_part(path_.substr(0, end), is_link));
-    }
-    if (!is_link) return {};
-    if (!may_have_link) break;
-    const std::unique_ptr<char, void (*)(void*)> real(realpath(parent().c_str(), nullptr),
-                                                      std::free);
-    if (!real) return {};
-    path_ = without_slash(real.get()) + path_.substr(path_.rfind('/'));
-  }
-  return unsafe(path_, "lies behind a symbolic link that changes");
+  const FolderWay way = check_way_to_folder(parent());
+  if (!way.why.empty()) return unsafe(way.at, way.why);
+  if (way.error_number == 0) path_ = without_slash(way.folder) + path_.substr(path_.rfind('/'));
+  return {};
 }
 
 bool CacheCandidate::make() const {

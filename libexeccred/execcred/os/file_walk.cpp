@@ -10,6 +10,8 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
+#include <memory>
 #include <utility>
 
 namespace execcred {
@@ -22,21 +24,6 @@ constexpr std::size_t kMaxTarget = 1024;
 
 bool is_trusted_owner(uid_t owner) { return owner == 0 || owner == geteuid(); }
 bool is_writable_by_others(mode_t mode) { return (mode & (S_IWGRP | S_IWOTH)) != 0; }
-
-// Why another user could have made or changed the file that `status` describes; empty if none
-// could.
-std::string distrust(const struct stat& status) {
-  if (!is_trusted_owner(status.st_uid)) {
-    return "belongs to user " + std::to_string(status.st_uid) + ", not to root or user " +
-           std::to_string(geteuid());
-  }
-  // To connect to a socket, write permission is needed. No other file comes of it.
-  const bool has_no_content = S_ISLNK(status.st_mode) || S_ISSOCK(status.st_mode);
-  if (has_no_content || !is_writable_by_others(status.st_mode)) return {};
-  const bool is_sticky_of_root =
-      S_ISDIR(status.st_mode) && status.st_uid == 0 && (status.st_mode & S_ISVTX) != 0;
-  return is_sticky_of_root ? std::string() : "is writable by other users";
-}
 
 // Errors about a shortage or fault of the machine that may pass, and not about the file.
 bool may_pass(int error_number) {
@@ -51,7 +38,50 @@ Error leaves_its_directory(const fs::path& path) {
   return error;
 }
 
+// Checks the folders as they are named. Stops at a symbolic link, of which only the owner counts.
+void check_folders(FolderWay& way, bool& has_link) {
+  for (std::size_t end = way.folder.find('/', 1);; end = way.folder.find('/', end + 1)) {
+    way.at = way.folder.substr(0, end);
+    struct stat status = {};
+    if (lstat(way.at.c_str(), &status) != 0) {
+      way.error_number = errno;
+      return;
+    }
+    way.why = distrust(status);
+    has_link = S_ISLNK(status.st_mode);
+    if (!way.why.empty() || has_link || end == std::string::npos) return;
+  }
+}
+
 }  // namespace
+
+std::string distrust(const struct stat& status) {
+  if (!is_trusted_owner(status.st_uid)) {
+    return "belongs to user " + std::to_string(status.st_uid) + ", not to root or user " +
+           std::to_string(geteuid());
+  }
+  // To connect to a socket, write permission is needed. No other file comes of it.
+  const bool has_no_content = S_ISLNK(status.st_mode) || S_ISSOCK(status.st_mode);
+  if (has_no_content || !is_writable_by_others(status.st_mode)) return {};
+  const bool is_sticky_of_root =
+      S_ISDIR(status.st_mode) && status.st_uid == 0 && (status.st_mode & S_ISVTX) != 0;
+  return is_sticky_of_root ? std::string() : "is writable by other users";
+}
+
+FolderWay check_way_to_folder(std::string folder) {
+  FolderWay way = {.folder = std::move(folder)};
+  bool has_link = false;
+  check_folders(way, has_link);
+  if (!has_link || !way.why.empty()) return way;
+  const std::unique_ptr<char, void (*)(void*)> real(realpath(way.folder.c_str(), nullptr),
+                                                    std::free);
+  if (!real) return {.folder = way.folder, .error_number = errno};
+  way = {.folder = real.get()};
+  has_link = false;
+  check_folders(way, has_link);
+  if (has_link && way.why.empty()) way.why = "is a symbolic link that changes";
+  return way;
+}
 
 Error cannot_read(const fs::path& path, const std::string& why) {
   return Error{.kind = Error::Kind::configuration,

@@ -18,6 +18,21 @@ Error cannot_read(const std::filesystem::path& path, const std::string& why);
 // With the message of an errno value, and unavailable as the kind if the fault may pass.
 Error cannot_read(const std::filesystem::path& path, int error_number);
 
+// Why another user could have made or changed the file that `status` describes; empty if none
+// could.
+std::string distrust(const struct stat& status);
+
+// The folders from the root to one of them.
+struct FolderWay {
+  std::string folder = {};  // without symbolic links, if `why` is empty
+  std::string at = {};      // a folder on the way that another user could have made or replaced
+  std::string why = {};     // empty: there is none
+  int error_number = 0;     // why the way ends before the folder
+};
+// If one of them is a symbolic link (/var/run, a home on another disk), the way to its target is
+// checked instead, once.
+FolderWay check_way_to_folder(std::string folder);
+
 // Fails (configuration) if another user could have made or replaced the socket: it or a directory
 // on its way belongs to another user, or others may write to such a directory. The caller that
 // connects to it learns what else is wrong with it, for example that it does not exist.

@@ -3,6 +3,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/os/file_walk.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,45 +12,17 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <memory>
 #include <string>
+#include <utility>
 
 namespace execcred {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
-
 Error cannot_log(const fs::path& path, const std::string& why) {
   return Error{.kind = Error::Kind::configuration,
                .message = "cannot log to " + in_quotes(path.native()) + ": " + why};
-}
-
-bool is_trusted_owner(uid_t owner) { return owner == 0 || owner == geteuid(); }
-
-// Fails (configuration) if another user can have created or can replace the folder, or if it cannot
-// be examined. Of a symbolic link, only the owner is checked.
-Status check_folder(const fs::path& log, const std::string& folder, bool& is_link) {
-  struct stat status = {};
-  if (lstat(folder.c_str(), &status) != 0) return cannot_log(log, system_message(errno));
-  is_link = S_ISLNK(status.st_mode);
-  const bool is_sticky_of_root = status.st_uid == 0 && (status.st_mode & S_ISVTX) != 0;
-  if (!is_trusted_owner(status.st_uid)) {
-    return cannot_log(log, in_quotes(folder) + " belongs to user " + std::to_string(status.st_uid));
-  }
-  if (is_link || (status.st_mode & kOthersMayWrite) == 0 || is_sticky_of_root) return {};
-  return cannot_log(log, in_quotes(folder) + " is writable by other users");
-}
-
-// Checks the folders from the root to the last. Sets `has_links` and stops at a symbolic link,
-// whose target is not checked.
-Status check_folders(const fs::path& log, const std::string& last, bool& has_links) {
-  for (std::size_t end = last.find('/', 1);; end = last.find('/', end + 1)) {
-    TRY(check_folder(log, last.substr(0, end), has_links));
-    if (has_links || end == std::string::npos) return {};
-  }
 }
 
 Result<std::string> safe_folder(const fs::path& path) {
@@ -57,15 +30,10 @@ Result<std::string> safe_folder(const fs::path& path) {
   fs::path folder = path.parent_path();
   if (folder.is_relative()) folder = fs::current_path(problem) / folder;
   if (problem) return cannot_log(path, problem.message());
-  bool has_links = false;
-  TRY(check_folders(path, folder.lexically_normal().native(), has_links));
-  if (!has_links) return folder.native();
-  const std::unique_ptr<char, void (*)(void*)> real(realpath(folder.c_str(), nullptr), std::free);
-  if (!real) return cannot_log(path, system_message(errno));
-  has_links = false;
-  TRY(check_folders(path, real.get(), has_links));
-  if (has_links) return cannot_log(path, "a symbolic link on the way changes");
-  return std::string(real.get());
+  FolderWay way = check_way_to_folder(folder.lexically_normal().native());
+  if (way.error_number != 0) return cannot_log(path, system_message(way.error_number));
+  if (!way.why.empty()) return cannot_log(path, in_quotes(way.at) + " " + way.why);
+  return std::move(way.folder);
 }
 
 Result<FileDescriptor> open_checked(const fs::path& asked, const std::string& path,
@@ -75,10 +43,7 @@ Result<FileDescriptor> open_checked(const fs::path& asked, const std::string& pa
   FileDescriptor file(open(path.c_str(), kFlags, S_IRUSR | S_IWUSR));
   if (!file || fstat(file.get(), &status) != 0) return cannot_log(asked, system_message(errno));
   if (!S_ISREG(status.st_mode)) return cannot_log(asked, "it is not a regular file");
-  if (!is_trusted_owner(status.st_uid)) return cannot_log(asked, "it belongs to another user");
-  if ((status.st_mode & kOthersMayWrite) != 0) {
-    return cannot_log(asked, "it is writable by other users");
-  }
+  if (const std::string why = distrust(status); !why.empty()) return cannot_log(asked, "it " + why);
   if (status.st_nlink > 1) return cannot_log(asked, "it has a second name");
   return file;
 }
