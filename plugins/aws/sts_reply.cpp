@@ -18,17 +18,10 @@ namespace {
 constexpr std::size_t kMaxCode = 60;
 constexpr std::size_t kMaxMessage = 400;
 
-struct KnownError {
-  std::string_view code;
-  bool may_pass = false;
-  std::string_view hint = {};
-  std::string_view cause = {};
-};
-
 constexpr std::string_view kClock = "check this machine's clock";
 
 // The error codes of STS, and those of every AWS service.
-constexpr std::array<KnownError, 25> kErrors = {{
+constexpr std::array<KnownFailure, 25> kErrors = {{
     {"Throttling", true, {}},
     {"ThrottlingException", true, {}},
     {"ThrottledException", true, {}},
@@ -63,12 +56,6 @@ constexpr std::array<KnownError, 25> kErrors = {{
     {"SignatureDoesNotMatch", false, "check the secret access key and this machine's clock"},
 }};
 
-const KnownError* find_error(std::string_view code) {
-  const auto* found = std::find_if(kErrors.begin(), kErrors.end(),
-                                   [code](const KnownError& known) { return known.code == code; });
-  return found == kErrors.end() ? nullptr : found;
-}
-
 Result<json::Value> document_of(const HttpResponse& reply) {
   const std::string_view text = trim(reply.body.reveal());
   return text.starts_with('<') ? parse_xml(text) : json::parse(text);
@@ -93,19 +80,12 @@ Failure failure_in(const json::Value& document) {
 
 Error described(const HttpResponse& reply, const Failure& failure, const std::string& server,
                 const SecretTexts& secrets) {
-  const KnownError* const known = find_error(failure.code);
-  const bool may_pass =
-      known != nullptr ? known->may_pass : reply.status == 429 || reply.status >= 500;
   std::string message =
       server + " answered with the error '" + shown_text(failure.code, secrets, kMaxCode) + "'";
   if (!failure.message.empty()) {
     message += ": " + shown_text(failure.message, secrets, kMaxMessage);
   }
-  return {.kind = may_pass ? Error::Kind::unavailable : Error::Kind::no_credential,
-          .message = std::move(message),
-          .hint = std::string(known == nullptr ? std::string_view() : known->hint),
-          .is_transient = may_pass,
-          .cause = known == nullptr ? std::string_view() : known->cause};
+  return known_failure(kErrors, failure.code, reply.status, std::move(message));
 }
 
 Result<RoleSession> session_in(const json::Value& document, const std::string& action) {
@@ -127,7 +107,7 @@ Result<RoleSession> session_in(const json::Value& document, const std::string& a
 bool is_passing_error(const HttpResponse& reply) {
   Result<json::Value> document = document_of(reply);
   if (!document) return false;
-  const KnownError* const known = find_error(failure_in(*document).code);
+  const KnownFailure* const known = find_failure(kErrors, failure_in(*document).code);
   json::wipe(*document);
   return known != nullptr && known->may_pass;
 }

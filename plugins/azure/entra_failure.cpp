@@ -17,12 +17,6 @@ constexpr std::size_t kMaxReply = 1024 * 1024;
 constexpr std::size_t kMaxDescription = 400;  // of it that is shown
 constexpr std::size_t kMaxError = 60;
 
-struct KnownCode {
-  std::string_view code;
-  bool may_pass = false;
-  std::string_view hint = {};
-};
-
 constexpr std::string_view kNoRecord =
     "the application needs a federated credential with the issuer, subject and audience of the "
     "federated token; a new one takes some minutes to be known everywhere";
@@ -40,7 +34,7 @@ constexpr std::string_view kSigned =
 constexpr std::string_view kPolicy = "a Conditional Access policy of the tenant forbids it";
 
 // From Microsoft's list of error codes ("AADSTS error codes").
-constexpr std::array<KnownCode, 28> kCodes = {{
+constexpr std::array<KnownFailure, 28> kCodes = {{
     {"50196", true, {}},  // a client that loops is told to wait
     {"90006", true, {}},  // ExternalServerRetryableError
     {"90012", true, {}},  // RequestTimeout
@@ -58,7 +52,7 @@ constexpr std::array<KnownCode, 28> kCodes = {{
     {"70001", false, kClient},
     {"7000112", false, "the application is disabled in the tenant"},
     {"700021", false, kClient},
-    {"700024", false, kClock},
+    {"700024", false, kClock, cause::kSourceExpired},
     {"700027", false, kSigned},
     {"50027", false, kSigned},
     {"90002", false, kTenant},
@@ -73,12 +67,6 @@ constexpr std::array<KnownCode, 28> kCodes = {{
     {"530004", false, kPolicy},
 }};
 
-const KnownCode* find_code(std::string_view code) {
-  const auto* found = std::find_if(kCodes.begin(), kCodes.end(),
-                                   [code](const KnownCode& known) { return known.code == code; });
-  return found == kCodes.end() ? nullptr : found;
-}
-
 // The text on one line; Entra puts the trace and correlation ids on lines of their own.
 std::string on_one_line(std::string_view text) {
   std::string line;
@@ -92,23 +80,17 @@ std::string on_one_line(std::string_view text) {
   return line;
 }
 
-void tell(const HttpResponse& reply, const json::Value& document, const std::string& server,
-          const SecretTexts& secrets, Error& failure) {
+// Completes the failure by the code in the description, if there is one.
+void add_code(const HttpResponse& reply, const json::Value& document, const std::string& server,
+              const SecretTexts& secrets, Error& failure) {
   const std::string description = json::text_or_empty(document, "error_description");
   const std::string_view code = aadsts_code(description);
   if (code.empty()) return;
   failure.message = server + " answered " + std::to_string(reply.status) + " with the error '" +
                     shown_text(json::text_or_empty(document, "error"), secrets, kMaxError) +
                     "': " + shown_text(on_one_line(description), secrets, kMaxDescription);
-  const KnownCode* const known = find_code(code);
-  if (known == nullptr) return;
-  constexpr int kTooManyRequests = 429;
-  const bool may_pass = known->may_pass || reply.status == kTooManyRequests;
-  failure.kind = may_pass ? Error::Kind::unavailable : Error::Kind::no_credential;
-  failure.is_transient = may_pass;
-  failure.hint = known->hint;
-  constexpr std::string_view kAssertionEnded = "700024";
-  if (code == kAssertionEnded) failure.cause = cause::kSourceExpired;
+  if (find_failure(kCodes, code) == nullptr) return;
+  failure = known_failure(kCodes, code, reply.status, std::move(failure.message));
 }
 
 }  // namespace
@@ -130,7 +112,7 @@ std::optional<Error> entra_failure(const HttpResponse& reply, const std::string&
   if (!failure) return failure;
   Result<json::Value> document = json::parse(reply.body.reveal(), {.bytes = kMaxReply});
   if (!document) return failure;
-  tell(reply, *document, server, secrets, *failure);
+  add_code(reply, *document, server, secrets, *failure);
   json::wipe(*document);
   return failure;
 }

@@ -159,16 +159,9 @@ constexpr std::size_t kMaxReply = 1024 * 1024;
 constexpr std::size_t kMaxDescription = 400;  // of it that is shown
 constexpr std::size_t kMaxCode = 60;          // of a code or a media type
 
-struct KnownError {
-  std::string_view code;
-  bool may_pass = false;
-  std::string_view hint = {};
-  std::string_view cause = {};
-};
-
 // The error codes of RFC 6749, 6750, 7523, 8628, 8693 and 8707, of OpenID Connect, and of Dex. Only
 // three of them may pass; the others are final.
-constexpr std::array<KnownError, 18> kErrors = {{
+constexpr std::array<KnownFailure, 18> kErrors = {{
     {"invalid_request", false,
      "the server needs another field, or does not want one that was sent"},
     {"invalid_client", false,
@@ -197,17 +190,6 @@ constexpr std::array<KnownError, 18> kErrors = {{
     {"server_error", true, {}},
 }};
 
-const KnownError* find_error(std::string_view code) {
-  const auto* found = std::find_if(kErrors.begin(), kErrors.end(),
-                                   [code](const KnownError& known) { return known.code == code; });
-  return found == kErrors.end() ? nullptr : found;
-}
-
-bool is_passing(int status, const KnownError* known) {
-  if (status == 429) return true;
-  return known != nullptr ? known->may_pass : status >= 500;
-}
-
 Error failure(bool may_pass, std::string message, std::string_view hint = {}) {
   return Error{.kind = may_pass ? Error::Kind::unavailable : Error::Kind::no_credential,
                .message = std::move(message),
@@ -218,16 +200,12 @@ Error failure(bool may_pass, std::string message, std::string_view hint = {}) {
 Error described_failure(const HttpResponse& reply, const std::string& code,
                         const std::string& description, const std::string& server,
                         const SecretTexts& secrets) {
-  const KnownError* const known = find_error(code);
   std::string message = server + " answered " + std::to_string(reply.status) + " with the error '" +
                         shown_text(code, secrets, kMaxCode) + "'";
   if (!description.empty()) {
     message += ": " + shown_text(description, secrets, kMaxDescription);
   }
-  Error error = failure(is_passing(reply.status, known), std::move(message),
-                        known == nullptr ? std::string_view() : known->hint);
-  if (known != nullptr) error.cause = known->cause;
-  return error;
+  return known_failure(kErrors, code, reply.status, std::move(message));
 }
 
 Result<json::Value> parse_body(const HttpResponse& reply) {
@@ -236,14 +214,29 @@ Result<json::Value> parse_body(const HttpResponse& reply) {
 
 }  // namespace
 
+const KnownFailure* find_failure(std::span<const KnownFailure> table, std::string_view code) {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [code](const KnownFailure& known) { return known.code == code; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+Error known_failure(std::span<const KnownFailure> table, std::string_view code, int status,
+                    std::string message) {
+  const KnownFailure* const known = find_failure(table, code);
+  if (known == nullptr) return failure(status == 429 || status >= 500, std::move(message));
+  Error error = failure(status == 429 || known->may_pass, std::move(message), known->hint);
+  error.cause = known->cause;
+  return error;
+}
+
 Error status_failure(const HttpResponse& reply, const std::string& server) {
-  const std::string told = server + " answered " + std::to_string(reply.status);
-  if (is_passing(reply.status, nullptr)) return failure(true, told);
+  const std::string answer = server + " answered " + std::to_string(reply.status);
+  if (reply.status == 429 || reply.status >= 500) return failure(true, answer);
   if (reply.status >= 300 && reply.status < 400) {
-    return failure(false, told + ", a redirect, which is never followed",
+    return failure(false, answer + ", a redirect, which is never followed",
                    "name the URL at which the server itself answers");
   }
-  Error error = failure(false, told, "check the URL");
+  Error error = failure(false, answer, "check the URL");
   constexpr int kForbidden = 403;
   if (reply.status == kForbidden) error.cause = cause::kSourceForbidden;
   return error;
@@ -253,8 +246,8 @@ Error status_failure(const HttpResponse& reply, const std::string& server,
                      const SecretTexts& secrets) {
   for (const auto& [name, value] : reply.headers) {
     if (name != "www-authenticate") continue;
-    if (const std::optional<ChallengeError> told = challenge_error(value)) {
-      return described_failure(reply, told->error, told->description, server, secrets);
+    if (const std::optional<ChallengeError> challenge = challenge_error(value)) {
+      return described_failure(reply, challenge->error, challenge->description, server, secrets);
     }
   }
   return status_failure(reply, server);

@@ -10,6 +10,7 @@
 #include <execcred/json/json.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,22 @@ struct ChallengeError {
 // 9449). nullopt if no challenge has an error, or if the header is longer than 8 KiB or does not
 // have the syntax of RFC 9110, section 11.6.1.
 std::optional<ChallengeError> challenge_error(std::string_view header);
+
+// What an error code of a provider means.
+struct KnownFailure {
+  std::string_view code;
+  bool may_pass = false;
+  std::string_view hint = {};
+  std::string_view cause = {};
+};
+
+// nullptr if the table does not have the code.
+const KnownFailure* find_failure(std::span<const KnownFailure> table, std::string_view code);
+
+// The error of a reply with an error code: the table says what the code means, and the status where
+// it does not. A 429 may pass, whatever the code.
+Error known_failure(std::span<const KnownFailure> table, std::string_view code, int status,
+                    std::string message);
 
 // The following functions make an error with a remedy from an OAuth 2.0 server's reply. Messages
 // show no text that is in `secrets`.
