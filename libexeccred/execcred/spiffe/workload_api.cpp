@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -43,73 +44,53 @@ constexpr std::uint32_t bytes_field(std::uint32_t number) {
 
 constexpr std::uint32_t kSvids = bytes_field(1);
 
+// A field of an SVID, in its text or in its secret.
 template <class Svid>
-Svid read_svid(protozero::pbf_reader reader);
+struct SvidField {
+  std::string_view name = {};  // of a mandatory field
+  std::string Svid::*text = nullptr;
+  SecretString Svid::*secret = nullptr;
+};
 
-template <>
-JwtSvidMessage read_svid(protozero::pbf_reader reader) {
-  JwtSvidMessage svid;
+// By their numbers, from 1.
+constexpr std::array<SvidField<JwtSvidMessage>, 3> kJwtFields = {
+    {{.name = "spiffe_id", .text = &JwtSvidMessage::spiffe_id},
+     {.name = "svid", .secret = &JwtSvidMessage::svid},
+     {.text = &JwtSvidMessage::hint}}};
+constexpr std::array<SvidField<X509SvidMessage>, 5> kX509Fields = {
+    {{.name = "spiffe_id", .text = &X509SvidMessage::spiffe_id},
+     {.name = "x509_svid", .text = &X509SvidMessage::certificates},
+     {.name = "x509_svid_key", .secret = &X509SvidMessage::private_key},
+     {.name = "bundle", .text = &X509SvidMessage::bundle},
+     {.text = &X509SvidMessage::hint}}};
+
+// Protocol Buffers do not distinguish a field that is missing from an empty one.
+template <class Svid, std::size_t kCount>
+Result<Svid> read_svid(protozero::pbf_reader reader,
+                       const std::array<SvidField<Svid>, kCount>& fields) {
+  Svid svid;
   while (reader.next()) {
-    switch (reader.tag_and_type()) {
-      case bytes_field(1):
-        svid.spiffe_id = view(reader);
-        break;
-      case bytes_field(2):
-        svid.svid = SecretString(view(reader));
-        break;
-      case bytes_field(3):
-        svid.hint = view(reader);
-        break;
-      default:
-        reader.skip();
+    const std::uint32_t number = reader.tag();
+    if (number > kCount || reader.tag_and_type() != bytes_field(number)) {
+      reader.skip();
+    } else if (const SvidField<Svid>& field = fields[number - 1]; field.text != nullptr) {
+      svid.*field.text = view(reader);
+    } else {
+      svid.*field.secret = SecretString(view(reader));
     }
+  }
+  for (const SvidField<Svid>& field : fields) {
+    const bool is_empty =
+        field.text != nullptr ? (svid.*field.text).empty() : (svid.*field.secret).empty();
+    if (!is_empty || field.name.empty()) continue;
+    return rejected("an SVID in the agent's answer has no '" + std::string(field.name) + "'");
   }
   return svid;
 }
 
-template <>
-X509SvidMessage read_svid(protozero::pbf_reader reader) {
-  X509SvidMessage svid;
-  while (reader.next()) {
-    switch (reader.tag_and_type()) {
-      case bytes_field(1):
-        svid.spiffe_id = view(reader);
-        break;
-      case bytes_field(2):
-        svid.certificates = view(reader);
-        break;
-      case bytes_field(3):
-        svid.private_key = SecretString(view(reader));
-        break;
-      case bytes_field(4):
-        svid.bundle = view(reader);
-        break;
-      case bytes_field(5):
-        svid.hint = view(reader);
-        break;
-      default:
-        reader.skip();
-    }
-  }
-  return svid;
-}
-
-// The name of the mandatory field that is missing or empty, which Protocol Buffers do not
-// distinguish; empty if no field is.
-std::string_view missing_field(const JwtSvidMessage& svid) {
-  if (svid.spiffe_id.empty()) return "spiffe_id";
-  return svid.svid.empty() ? "svid" : "";
-}
-
-std::string_view missing_field(const X509SvidMessage& svid) {
-  if (svid.spiffe_id.empty()) return "spiffe_id";
-  if (svid.certificates.empty()) return "x509_svid";
-  if (svid.private_key.empty()) return "x509_svid_key";
-  return svid.bundle.empty() ? "bundle" : "";
-}
-
-template <class Svid>
-Result<std::vector<Svid>> read_svids(std::string_view message) {
+template <class Svid, std::size_t kCount>
+Result<std::vector<Svid>> read_svids(std::string_view message,
+                                     const std::array<SvidField<Svid>, kCount>& fields) {
   std::vector<Svid> svids;
   protozero::pbf_reader reader(message.data(), message.size());
   while (reader.next()) {
@@ -118,19 +99,18 @@ Result<std::vector<Svid>> read_svids(std::string_view message) {
       continue;
     }
     if (svids.size() == kMaxSvids) return rejected("the agent's answer holds more than 1000 SVIDs");
-    svids.push_back(read_svid<Svid>(reader.get_message()));
-    if (const std::string_view field = missing_field(svids.back()); !field.empty()) {
-      return rejected("an SVID in the agent's answer has no '" + std::string(field) + "'");
-    }
+    Svid svid = TRY(read_svid(reader.get_message(), fields));
+    svids.push_back(std::move(svid));
   }
   if (svids.empty()) return rejected("the agent's answer holds no SVID");
   return svids;
 }
 
-template <class Svid>
-Result<std::vector<Svid>> decode(std::string_view message) {
+template <class Svid, std::size_t kCount>
+Result<std::vector<Svid>> decode(std::string_view message,
+                                 const std::array<SvidField<Svid>, kCount>& fields) {
   try {
-    return read_svids<Svid>(message);
+    return read_svids(message, fields);
   } catch (const protozero::exception&) {
     return rejected("the agent's answer is no Protocol Buffers message");
   }
@@ -148,11 +128,11 @@ std::string encode_jwt_svid_request(const std::vector<std::string>& audiences,
 }
 
 Result<std::vector<JwtSvidMessage>> decode_jwt_svid_response(std::string_view message) {
-  return decode<JwtSvidMessage>(message);
+  return decode(message, kJwtFields);
 }
 
 Result<std::vector<X509SvidMessage>> decode_x509_svid_response(std::string_view message) {
-  return decode<X509SvidMessage>(message);
+  return decode(message, kX509Fields);
 }
 
 namespace {
