@@ -14,11 +14,6 @@
 namespace execcred::aws {
 namespace {
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 // Each role of a chain costs a call of STS, and takes a part of the stack.
 constexpr std::size_t kMostRoles = 20;
 
@@ -83,16 +78,17 @@ class Planner {
 
 Status refuse_interactive(const Profile& profile) {
   if (profile.has("mfa_serial")) {
-    return wrong("the profile " + in_quotes(profile.name()) + " needs an MFA code (mfa_serial)",
-                 "a controller has no MFA device; use a role that needs none");
+    return Error::configuration(
+        "the profile " + in_quotes(profile.name()) + " needs an MFA code (mfa_serial)",
+        "a controller has no MFA device; use a role that needs none");
   }
   return {};
 }
 
 Error person_needed(const Profile& profile, std::string_view what) {
-  return wrong("the profile " + in_quotes(profile.name()) + " is of " + std::string(what) +
-                   ", which needs a login in a browser",
-               "a controller cannot log in; use a role, a web identity, or keys");
+  return Error::configuration("the profile " + in_quotes(profile.name()) + " is of " +
+                                  std::string(what) + ", which needs a login in a browser",
+                              "a controller cannot log in; use a role, a web identity, or keys");
 }
 
 // The keys in a section. Fails (configuration) if they are malformed, because they are the file's.
@@ -128,8 +124,8 @@ Result<MaybeSource> Planner::web_identity(const Profile* profile, bool with_envi
     arn = TRY(setting("AWS_ROLE_ARN", "role_arn"));
   }
   if (arn.empty()) {
-    return wrong("a web identity is there, and no role for it",
-                 "AWS_ROLE_ARN, or role_arn in the profile, names the role");
+    return Error::configuration("a web identity is there, and no role for it",
+                                "AWS_ROLE_ARN, or role_arn in the profile, names the role");
   }
   identity.role.arn = TRY(parse_role_arn(arn));
   std::string session = TRY(setting("AWS_ROLE_SESSION_NAME", "role_session_name"));
@@ -177,10 +173,11 @@ Result<MaybeSource> Planner::container() const {
 
 Result<CredentialPlan::Source> Planner::instance() const {
   if (!is_aws_metadata_disabled(environment_)) return CredentialPlan::Source(Instance{});
-  return wrong("there are no credentials, and AWS_EC2_METADATA_DISABLED is set",
-               "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, a web identity, or the "
-               "container's credentials; profiles are read from " +
-                   profiles_.places());
+  return Error::configuration(
+      "there are no credentials, and AWS_EC2_METADATA_DISABLED is set",
+      "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, a web identity, or the "
+      "container's credentials; profiles are read from " +
+          profiles_.places());
 }
 
 Result<Role> Planner::role_of(const Profile& profile) const {
@@ -208,17 +205,19 @@ Result<CredentialPlan::Source> Planner::named_source(const std::string& name) co
   if (lower == "environment") {
     std::optional<AwsCredentials> keys = TRY(aws_credentials_of_environment(environment_));
     if (keys) return CredentialPlan::Source(*std::move(keys));
-    return wrong("credential_source is Environment, and AWS_ACCESS_KEY_ID is not set");
+    return Error::configuration(
+        "credential_source is Environment, and AWS_ACCESS_KEY_ID is not set");
   }
   if (lower == "ecscontainer") {
     MaybeSource source = TRY(container());
     if (source) return *std::move(source);
-    return wrong("credential_source is EcsContainer, and no variable names such an endpoint",
-                 "AWS_CONTAINER_CREDENTIALS_FULL_URI or _RELATIVE_URI does");
+    return Error::configuration(
+        "credential_source is EcsContainer, and no variable names such an endpoint",
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI or _RELATIVE_URI does");
   }
   if (lower == "ec2instancemetadata") return instance();
-  return wrong("the credential_source " + in_quotes(name) + " is not known",
-               "there are: Environment, Ec2InstanceMetadata, EcsContainer");
+  return Error::configuration("the credential_source " + in_quotes(name) + " is not known",
+                              "there are: Environment, Ec2InstanceMetadata, EcsContainer");
 }
 
 Result<CredentialPlan::Source> Planner::source_profile(const Profile& profile,
@@ -226,24 +225,24 @@ Result<CredentialPlan::Source> Planner::source_profile(const Profile& profile,
   const std::string name = TRY(profile.text("source_profile"));
   const std::optional<Profile> source = profiles_.find(name);
   if (!source) {
-    return wrong("the source_profile " + in_quotes(name) + " is not there",
-                 "it was looked for in " + profiles_.places());
+    return Error::configuration("the source_profile " + in_quotes(name) + " is not there",
+                                "it was looked for in " + profiles_.places());
   }
   const bool is_visited = std::find(visited_.begin(), visited_.end(), name) != visited_.end();
   // A profile may be its own source, with keys beside its role.
   if (is_visited && !(name == profile.name() && has_keys(*source))) {
-    return wrong("the source_profile " + in_quotes(name) + " leads back to itself");
+    return Error::configuration("the source_profile " + in_quotes(name) + " leads back to itself");
   }
   if (!has_keys(*source) && has_role(*source)) return role_source(*source, roles);
   MaybeSource found = TRY(of_profile(*source));
   if (found) return *std::move(found);
-  return wrong("the source_profile " + in_quotes(name) + " has no credentials");
+  return Error::configuration("the source_profile " + in_quotes(name) + " has no credentials");
 }
 
 Result<CredentialPlan::Source> Planner::role_source(const Profile& profile,
                                                     std::vector<Role>& roles) {
   if (visited_.size() == kMostRoles) {
-    return wrong(
+    return Error::configuration(
         "the chain of source_profiles has more than " + std::to_string(kMostRoles) + " roles",
         "shorten the chain: each of its roles is one more call of STS");
   }
@@ -252,7 +251,7 @@ Result<CredentialPlan::Source> Planner::role_source(const Profile& profile,
     Role role = TRY(role_of(profile));
     const std::string named = TRY(profile.text("credential_source"));
     if (named.empty() != profile.has("source_profile")) {
-      return wrong("a role needs either source_profile or credential_source");
+      return Error::configuration("a role needs either source_profile or credential_source");
     }
     CredentialPlan::Source source =
         TRY(named.empty() ? source_profile(profile, roles) : named_source(named));
@@ -266,8 +265,8 @@ Result<CredentialPlan> Planner::plan() {
   const std::string name = profile_name(options_);
   const std::optional<Profile> profile = profiles_.find(name);
   if (!profile && name != "default") {
-    return wrong("there is no profile " + in_quotes(name),
-                 "it was looked for in " + profiles_.places());
+    return Error::configuration("there is no profile " + in_quotes(name),
+                                "it was looked for in " + profiles_.places());
   }
   CredentialPlan plan;
   MaybeSource source;
@@ -294,9 +293,10 @@ Result<CredentialPlan> Planner::plan() {
 // The role of the web identity is already the ClusterProfile's; the mapping sets the rest.
 Status choose_role(const Options& options, Role& role) {
   if (!options.external_id.empty()) {
-    return wrong("--external-id has no use where a web identity assumes the role",
-                 "AssumeRoleWithWebIdentity has no external ID: the role trusts the token's issuer "
-                 "and subject");
+    return Error::configuration(
+        "--external-id has no use where a web identity assumes the role",
+        "AssumeRoleWithWebIdentity has no external ID: the role trusts the token's issuer "
+        "and subject");
   }
   if (!options.session_name.empty()) role.session_name = options.session_name;
   return {};

@@ -12,11 +12,6 @@
 namespace execcred::aws {
 namespace {
 
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Result<AwsCredentials> read_reply(const json::Value& document) {
   const json::Value* const version = document.find("Version");
   if (version == nullptr || version->number() == nullptr || version->number()->text != "1") {
@@ -30,13 +25,14 @@ Result<AwsCredentials> read_reply(const json::Value& document) {
 Result<InnerCommand> parse_credential_process(const std::string& text) {
   Result<std::vector<std::string>> words = split_shell_words(text);
   if (!words) {
-    return wrong("credential_process " + words.error().message, "end each quote, as in a shell");
+    return Error::configuration("credential_process " + words.error().message,
+                                "end each quote, as in a shell");
   }
-  if (words->empty()) return wrong("credential_process is empty");
+  if (words->empty()) return Error::configuration("credential_process is empty");
   InnerCommand command = {.program = std::move(words->front())};
   if (!command.program.starts_with('/')) {
-    return wrong("credential_process does not begin with an absolute path",
-                 "PATH is not searched: write where the program is");
+    return Error::configuration("credential_process does not begin with an absolute path",
+                                "PATH is not searched: write where the program is");
   }
   words->erase(words->begin());
   command.arguments = std::move(*words);

@@ -10,11 +10,6 @@
 
 namespace execcred::google {
 
-Error wrong_credentials(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
 namespace {
 
 Result<SecretString> read_secret(const json::Value& value, const std::string& path) {

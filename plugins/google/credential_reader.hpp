@@ -8,8 +8,6 @@
 
 namespace execcred::google {
 
-Error wrong_credentials(std::string message, std::string hint = {});
-
 // A required string. Its content is never shown, and may have line breaks.
 Result<SecretString> required_secret(const json::ObjectReader& reader, std::string_view name);
 // A string without control characters, at this path. Its content is never shown.

@@ -53,7 +53,7 @@ Result<Impersonation> parse_impersonation_url(const std::string& text, std::stri
     impersonation.account = decoded_account(path);
     if (is_service_account(impersonation.account)) return impersonation;
   }
-  return wrong_credentials(
+  return Error::configuration(
       std::string(field) + " " + redacted_url(text) + " names no service account",
       "it ends in /v1/projects/-/serviceAccounts/EMAIL:generateAccessToken");
 }
@@ -103,10 +103,10 @@ Result<AuthorizedUser> parse_user(const json::ObjectReader& reader, const std::s
   user.reauthentication = TRY(optional_secret(reader, "rapt_token"));
   user.scopes = TRY(read_scopes(reader));
   if (universe == kDefaultUniverse) return user;
-  return wrong_credentials(reader.path_of("universe_domain") + " is " + in_quotes(universe) +
-                               ", but authorized_user credentials are of " +
-                               std::string(kDefaultUniverse) + " alone",
-                           "use a service account, or external_account credentials");
+  return Error::configuration(reader.path_of("universe_domain") + " is " + in_quotes(universe) +
+                                  ", but authorized_user credentials are of " +
+                                  std::string(kDefaultUniverse) + " alone",
+                              "use a service account, or external_account credentials");
 }
 
 Status read_universe(const json::ObjectReader& reader, std::string& universe) {
@@ -123,11 +123,11 @@ Error unsupported(const std::string& path, const std::string& type) {
   constexpr std::string_view kTypes =
       "there are: service_account, authorized_user, external_account, impersonated_service_account";
   if (type == "external_account_authorized_user") {
-    return wrong_credentials(path + " is " + in_quotes(type) + ", a user's login",
-                             "for a workload, use external_account credentials");
+    return Error::configuration(path + " is " + in_quotes(type) + ", a user's login",
+                                "for a workload, use external_account credentials");
   }
-  return wrong_credentials(path + " is " + in_quotes(type) + ", which is not supported",
-                           std::string(kTypes));
+  return Error::configuration(path + " is " + in_quotes(type) + ", which is not supported",
+                              std::string(kTypes));
 }
 
 Status parse_source(const json::ObjectReader& reader, const Endpoints& endpoints,
@@ -187,7 +187,7 @@ Status parse_document(const json::Value& document, const Endpoints& endpoints,
 Result<GoogleCredentials> parse_google_credentials(std::string_view text,
                                                    const Endpoints& endpoints) {
   Result<json::Value> document = json::parse(text);
-  if (!document) return wrong_credentials("the JSON " + document.error().message);
+  if (!document) return Error::configuration("the JSON " + document.error().message);
   GoogleCredentials credentials;
   const Status parsed = parse_document(*document, endpoints, credentials);
   json::wipe(*document);

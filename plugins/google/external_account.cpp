@@ -74,8 +74,8 @@ Result<ExecutableSource> parse_executable(const json::ObjectReader& source) {
   const std::string path = reader.path_of("command");
   if (!words) return json::field_error(path, words.error().message);
   if (words->empty() || !words->front().starts_with('/')) {
-    return wrong_credentials(path + " begins with no absolute path",
-                             "PATH is not searched: write where the program is");
+    return Error::configuration(path + " begins with no absolute path",
+                                "PATH is not searched: write where the program is");
   }
   executable.program = std::move(words->front());
   executable.arguments.assign(std::make_move_iterator(words->begin() + 1),
@@ -116,7 +116,8 @@ Status check_verification_url(const std::string& text, const std::string& field)
   constexpr std::string_view kForm =
       "it must be https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15";
   const auto wrong = [&](const std::string& problem) {
-    return wrong_credentials(field + " " + redacted_url(text) + " " + problem, std::string(kForm));
+    return Error::configuration(field + " " + redacted_url(text) + " " + problem,
+                                std::string(kForm));
   };
   std::string sample = text;
   const std::size_t at = sample.find(kRegion);

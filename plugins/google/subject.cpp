@@ -19,20 +19,15 @@ namespace {
 
 constexpr std::string_view kSaml = "urn:ietf:params:oauth:token-type:saml2";
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 Result<SecretString> member_of(const SecretString& text, const std::string& field) {
   Result<json::Value> document = json::parse(text.reveal());
-  if (!document) return rejected("the JSON " + document.error().message);
+  if (!document) return Error::no_credential("the JSON " + document.error().message);
   const json::Value* const member = document->find(field);
   SecretString token;
   if (member != nullptr && member->string() != nullptr) token = SecretString(*member->string());
   json::wipe(*document);
   if (!token.empty()) return token;
-  return rejected("the JSON has no string " + in_quotes(field));
+  return Error::no_credential("the JSON has no string " + in_quotes(field));
 }
 
 Result<SecretString> fetch_url(const UrlSource& source, const std::string& type,
@@ -57,7 +52,7 @@ Result<SecretString> subject_token_of(const SecretString& text, const std::strin
   }
   if (type != kSaml) return bearer_token(content);
   if (content.empty() || content.reveal().find('\0') != std::string_view::npos) {
-    return rejected("this is no SAML assertion");
+    return Error::no_credential("this is no SAML assertion");
   }
   return content;
 }

@@ -24,11 +24,6 @@ constexpr std::string_view kPrefix = "GOOGLE_EXTERNAL_ACCOUNT_";
 constexpr std::string_view kTokenTypes = "urn:ietf:params:oauth:token-type:";
 constexpr std::size_t kMaxShown = 200;
 
-Error rejected(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 std::vector<std::string> environment_for(const ExecutableSource& source,
                                          const ExternalAccount& account,
                                          const Environment& environment) {
@@ -65,7 +60,7 @@ Result<std::optional<TimePoint>> expiration_of(const json::Value& document) {
     if (problem != std::errc() || end != text.data() + text.size()) seconds = -1;
   }
   if (seconds < 0 || seconds > kLast) {
-    return rejected("the reply's 'expiration_time' is no number of seconds since 1970");
+    return Error::no_credential("the reply's 'expiration_time' is no number of seconds since 1970");
   }
   return std::optional(TimePoint(std::chrono::seconds(seconds)));
 }
@@ -73,7 +68,7 @@ Result<std::optional<TimePoint>> expiration_of(const json::Value& document) {
 Result<std::string> text_of(const json::Value& document, std::string_view name) {
   const json::Value* const value = document.find(name);
   if (value != nullptr && value->string() != nullptr) return *value->string();
-  return rejected("the reply has no string " + in_quotes(name));
+  return Error::no_credential("the reply has no string " + in_quotes(name));
 }
 
 Error reported_failure(const json::Value& document) {
@@ -81,23 +76,23 @@ Error reported_failure(const json::Value& document) {
   const Result<std::string> message = text_of(document, "message");
   if (!code) return code.error();
   if (!message) return message.error();
-  return rejected("the program reports the error '" + shown_text(*code, {}, kMaxShown) +
-                  "': " + shown_text(*message, {}, kMaxShown));
+  return Error::no_credential("the program reports the error '" + shown_text(*code, {}, kMaxShown) +
+                              "': " + shown_text(*message, {}, kMaxShown));
 }
 
 Status check_reply(const json::Value& document) {
-  if (document.object() == nullptr) return rejected("the reply is no JSON object");
+  if (document.object() == nullptr) return Error::no_credential("the reply is no JSON object");
   const json::Value* const version = document.find("version");
   if (version == nullptr || version->number() == nullptr) {
-    return rejected("the reply has no number 'version'");
+    return Error::no_credential("the reply has no number 'version'");
   }
   if (version->number()->text != "1") {
-    return rejected("the reply is of version " + in_quotes(version->number()->text) +
-                    ", and only 1 is known");
+    return Error::no_credential("the reply is of version " + in_quotes(version->number()->text) +
+                                ", and only 1 is known");
   }
   const json::Value* const success = document.find("success");
   if (success == nullptr || success->boolean() == nullptr) {
-    return rejected("the reply does not say 'success', true or false");
+    return Error::no_credential("the reply does not say 'success', true or false");
   }
   return *success->boolean() ? Status() : reported_failure(document);
 }
@@ -107,14 +102,14 @@ Result<ExecutableReply> read_reply(const json::Value& document, TimePoint now) {
   ExecutableReply reply;
   reply.expires_at = TRY(expiration_of(document));
   if (reply.expires_at && *reply.expires_at <= now) {
-    return rejected("the reply's token has ended, by its 'expiration_time'");
+    return Error::no_credential("the reply's token has ended, by its 'expiration_time'");
   }
   const std::string type = TRY(text_of(document, "token_type"));
   const std::string_view kind =
       type.starts_with(kTokenTypes) ? std::string_view(type).substr(kTokenTypes.size()) : "";
   if (kind != "jwt" && kind != "id_token" && kind != "saml2") {
-    return rejected("the reply's token is of the type " + in_quotes(type) +
-                    ", which is none of jwt, id_token and saml2");
+    return Error::no_credential("the reply's token is of the type " + in_quotes(type) +
+                                ", which is none of jwt, id_token and saml2");
   }
   std::string text = TRY(text_of(document, kind == "saml2" ? "saml_response" : "id_token"));
   const SecretString secret{std::string_view(text)};
@@ -150,7 +145,7 @@ Result<SecretString> output_of(const ExecutableSource& source, const ExternalAcc
 
 Result<ExecutableReply> parse_executable_reply(std::string_view text, TimePoint now) {
   Result<json::Value> document = json::parse(text);
-  if (!document) return rejected("the JSON of the reply " + document.error().message);
+  if (!document) return Error::no_credential("the JSON of the reply " + document.error().message);
   Result<ExecutableReply> reply = read_reply(*document, now);
   json::wipe(*document);
   return reply;

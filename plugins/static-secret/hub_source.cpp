@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub_source.hpp"
 
-#include <execcred/base/cause.hpp>
+#include "stored_credential.hpp"
+
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 
@@ -14,12 +15,6 @@ namespace {
 // Each Secret may have 1 MiB, and at most one further match needs to be read.
 constexpr std::size_t kPageOfMatches = 2;
 constexpr std::size_t kPageOfCandidates = 20;
-
-Error missing(std::string message, std::string hint) {
-  Error error = Error::no_credential(std::move(message), std::move(hint));
-  error.cause = cause::kSourceMissing;
-  return error;
-}
 
 HubResource secrets_of(const Plan& plan, std::string name) {
   return {.version = "v1",

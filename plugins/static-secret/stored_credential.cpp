@@ -28,12 +28,6 @@ constexpr std::array<std::string_view, 2> kAuthorities = {"ca.crt", "caBundle"};
 constexpr std::string_view kCertificate = "tls.crt";
 constexpr std::string_view kPrivateKey = "tls.key";
 
-Error missing(std::string message, std::string hint = {}) {
-  Error error = Error::no_credential(std::move(message), std::move(hint));
-  error.cause = cause::kSourceMissing;
-  return error;
-}
-
 std::string called(const StoredSecret& secret, const Plan& plan) {
   return plan.secret_dir.empty() ? "Secret " + in_quotes(secret.full_name())
                                  : "the mounted Secret " + in_quotes(plan.secret_dir);
@@ -127,6 +121,12 @@ Result<StoredCredential> read_format(const StoredSecret& secret, const Plan& pla
 }
 
 }  // namespace
+
+Error missing(std::string message, std::string hint) {
+  Error error = Error::no_credential(std::move(message), std::move(hint));
+  error.cause = cause::kSourceMissing;
+  return error;
+}
 
 Status add_token(const SecretString& content, TimePoint now, Credential& credential) {
   if (content.size() > kMaxSecretFile)

@@ -32,6 +32,9 @@ struct StoredCredential {
   bool is_self_contained = false;
 };
 
+// The error (no_credential) of a Secret or file that is not there, or that lacks something.
+Error missing(std::string message, std::string hint = {});
+
 // The PEM of the CA that is stored beside a token; empty if there is none.
 Result<std::string> authority_beside(const StoredSecret& secret);
 

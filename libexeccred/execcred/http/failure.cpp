@@ -29,10 +29,6 @@ Error unavailable(std::string message, bool is_transient) {
       .kind = Kind::unavailable, .message = std::move(message), .is_transient = is_transient};
 }
 
-Error not_usable(std::string message, std::string hint = {}) {
-  return Error{.kind = Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
-}
-
 std::string proxy_name(const HttpFailure& failure) {
   return "the proxy " + origin_of(failure.proxy->url);
 }
@@ -94,12 +90,14 @@ Error cut(const HttpFailure& failure) {
 }
 
 Error head_too_large(const HttpFailure& failure) {
-  return not_usable("the reply of " + origin_of(failure.url) + " has more than 64 KiB of headers");
+  return Error::no_credential("the reply of " + origin_of(failure.url) +
+                              " has more than 64 KiB of headers");
 }
 
 Error not_http(const HttpFailure& failure) {
-  return not_usable(origin_of(failure.url) + " answered with something that is not HTTP/1.1",
-                    "check host and port");
+  return Error::no_credential(
+      origin_of(failure.url) + " answered with something that is not HTTP/1.1",
+      "check host and port");
 }
 
 std::string size_text(std::size_t bytes) {
@@ -114,8 +112,8 @@ std::string size_text(std::size_t bytes) {
 Error refused_reply(const HttpFailure& failure) {
   if (failure.refusal == HttpReply::Refusal::head_too_large) return head_too_large(failure);
   if (failure.refusal == HttpReply::Refusal::not_http) return not_http(failure);
-  return not_usable("the reply of " + origin_of(failure.url) + " is larger than " +
-                    size_text(failure.max_reply_bytes));
+  return Error::no_credential("the reply of " + origin_of(failure.url) + " is larger than " +
+                              size_text(failure.max_reply_bytes));
 }
 
 // Whether this version of libcurl has CURLE_TOO_LARGE.
@@ -239,11 +237,6 @@ unsigned long openssl_code(std::string_view detail) {
 
 namespace {
 
-Error failed(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::unavailable, .message = std::move(message), .hint = std::move(hint)};
-}
-
 // Whether the last handshake was with the proxy: with an https proxy, the first one is.
 bool is_with_proxy(const HttpFailure& failure) {
   return failure.proxy != nullptr && failure.proxy->url.scheme == "https" &&
@@ -269,12 +262,12 @@ Error wrong_name(const HttpFailure& failure) {
   const Host& wanted = is_with_proxy(failure) ? failure.proxy->url.host : failure.verified_host;
   const std::string head = "cannot verify " + peer_of(failure) + ": its certificate ";
   if (events.names.empty()) {
-    return failed(head + "has no subject alternative names",
-                  "a common name is not enough: issue the certificate with " +
-                      in_quotes(wanted.name) + " as an alternative name");
+    return Error::unavailable(head + "has no subject alternative names",
+                              "a common name is not enough: issue the certificate with " +
+                                  in_quotes(wanted.name) + " as an alternative name");
   }
-  return failed(head + "is for " + names_text(events.names) + ", not for " +
-                in_quotes(wanted.name));
+  return Error::unavailable(head + "is for " + names_text(events.names) + ", not for " +
+                            in_quotes(wanted.name));
 }
 
 std::string trust_hint(const HttpFailure& failure) {
@@ -329,11 +322,11 @@ Error not_verified(const HttpFailure& failure) {
       if (is_trust_problem(problem)) hint = trust_hint(failure);
       break;
   }
-  return failed("cannot verify " + peer_of(failure) + ": " + what, hint);
+  return Error::unavailable("cannot verify " + peer_of(failure) + ": " + what, hint);
 }
 
 Error too_old(const HttpFailure& failure) {
-  return failed(peer_of(failure) + " speaks no TLS 1.2 or newer");
+  return Error::unavailable(peer_of(failure) + " speaks no TLS 1.2 or newer");
 }
 
 Error alerted(const HttpFailure& failure) {
@@ -343,13 +336,13 @@ Error alerted(const HttpFailure& failure) {
   const std::string alert = alert_text(events.alert);
   const bool is_about_client = is_about_client_certificate(events.alert);
   if (failure.tls->lacks_client_certificate() && is_about_client) {
-    return failed(peer + " wants a client certificate (TLS: " + alert + ")");
+    return Error::unavailable(peer + " wants a client certificate (TLS: " + alert + ")");
   }
   if (failure.tls->has_client_certificate() && is_about_client &&
       events.alert != kHandshakeFailure) {
-    return failed(peer + " refused the client certificate (TLS: " + alert + ")");
+    return Error::unavailable(peer + " refused the client certificate (TLS: " + alert + ")");
   }
-  return failed(peer + " refused TLS: " + alert);
+  return Error::unavailable(peer + " refused TLS: " + alert);
 }
 
 Error broken_handshake(const HttpFailure& failure) {
@@ -363,21 +356,23 @@ Error broken_handshake(const HttpFailure& failure) {
     case SSL_R_WRONG_VERSION_NUMBER:
     case SSL_R_HTTP_REQUEST:
     case SSL_R_PACKET_LENGTH_TOO_LONG:
-      return failed(peer + " does not speak TLS", "check host and port, or write http://");
+      return Error::unavailable(peer + " does not speak TLS",
+                                "check host and port, or write http://");
     case SSL_R_DH_KEY_TOO_SMALL:
     case SSL_R_EE_KEY_TOO_SMALL:
     case SSL_R_CA_KEY_TOO_SMALL:
     case SSL_R_CA_MD_TOO_WEAK:
     case SSL_R_WRONG_SIGNATURE_TYPE:
-      return failed(peer + " uses keys that are too weak");
+      return Error::unavailable(peer + " uses keys that are too weak");
     case 0:
     case SSL_R_UNEXPECTED_EOF_WHILE_READING: {
-      Error error = failed(peer + " closed the connection during the TLS handshake");
+      Error error = Error::unavailable(peer + " closed the connection during the TLS handshake");
       error.is_transient = true;
       return error;
     }
     default:
-      return failed("TLS with " + peer + " failed: OpenSSL's reason " + std::to_string(reason));
+      return Error::unavailable("TLS with " + peer + " failed: OpenSSL's reason " +
+                                std::to_string(reason));
   }
 }
 
@@ -403,7 +398,7 @@ Error describe_tls(const HttpFailure& failure) {
   if (events.alert >= 0) return alerted(failure);
   // libcurl's own check of the name, which is less strict than execcred's.
   if (failure.code == CURLE_PEER_FAILED_VERIFICATION) {
-    return failed("cannot verify " + peer_of(failure));
+    return Error::unavailable("cannot verify " + peer_of(failure));
   }
   return broken_handshake(failure);
 }
