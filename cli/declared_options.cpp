@@ -40,7 +40,6 @@ Status DeclaredOptions::read(const std::vector<std::string>& arguments,
   TRY(settings.read_arguments(arguments));
   TRY(settings.read_environment(environment));
   TRY(settings.store());
-  if (provider_) TRY(provider_->change_options(set_, settings));
   TRY(settings.read_config(config));
   TRY(settings.read_variables(environment));
   return settings.store();
@@ -91,9 +90,9 @@ Result<std::string> DeclaredOptions::principal(const Settings& settings,
   return std::move(plan.principal);
 }
 
-Status DeclaredOptions::check(const Settings& settings) const {
+Status DeclaredOptions::check(const Settings& settings, const Environment& environment) const {
   TRY(settings.check_uses());
-  return provider_ ? provider_->check(settings) : Status();
+  return provider_ ? provider_->refusal(settings, environment) : Status();
 }
 
 }  // namespace execcred::cli

@@ -53,7 +53,7 @@ class DeclaredOptions {
                        std::string_view server);
   // Checks all options together, as the plugin does. read() must have stored `settings` in this
   // object. Fails (configuration).
-  Status check(const Settings& settings) const;
+  Status check(const Settings& settings, const Environment& environment) const;
 
  private:
   Status check_profile(Settings settings, std::string_view server);

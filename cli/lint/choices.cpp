@@ -15,20 +15,22 @@
 namespace execcred::lint {
 namespace {
 
-std::optional<Advice> refusal_by(const ExecConfig& exec, std::string_view field,
-                                 const std::string& text) {
-  const DeclaredOptions options(program_name(exec.command));
-  if (options.provider() == nullptr) return std::nullopt;
-  const std::vector<std::string_view> judged = options.provider()->judged_fields();
-  if (std::find(judged.begin(), judged.end(), field) == judged.end()) return std::nullopt;
-  return options.provider()->judge_field(field, text, GivenInExec(exec, options));
+std::optional<execcred::Finding> refusal_by(const ExecConfig& exec, std::string_view field,
+                                            const std::string& text) {
+  const ExecSettings given(exec);
+  const Option* const option = judged_option(given.options, field);
+  if (option == nullptr || !given.settings.is_used(*option)) return std::nullopt;
+  return option->judge(text, given.settings);
 }
 
-// The fields that some plugin checks.
-std::set<std::string_view> judged_fields() {
-  std::set<std::string_view> fields;
+// The fields that some plugin judges.
+std::set<std::string> judged_fields() {
+  std::set<std::string> fields;
   for (const PluginDefinition& plugin : all_plugins()) {
-    for (const std::string_view field : plugin.make()->judged_fields()) fields.insert(field);
+    const DeclaredOptions declared(plugin.info.name);
+    for (const Option& option : declared.set().all()) {
+      if (option.judge != nullptr) fields.insert(option.config_fields.front());
+    }
   }
   return fields;
 }
@@ -38,7 +40,7 @@ void check_choice(Run& run, const ProfileInput& input, std::string_view field) {
   if (value == nullptr || value->string() == nullptr || value->string()->empty()) return;
   const std::string& text = *value->string();
   const std::vector<const MappedPlugin*> plugins = plugins_for(run, input.group, input.provider);
-  std::optional<Advice> refusal;
+  std::optional<execcred::Finding> refusal;
   for (const MappedPlugin* const plugin : plugins) {
     refusal = refusal_by(exec_for(*plugin, input), field, text);
     if (!refusal) break;
@@ -46,11 +48,12 @@ void check_choice(Run& run, const ProfileInput& input, std::string_view field) {
   if (!refusal) return;
   Scope(run, input.file, input.group)
       .as(rule::kProfileInput)
-      .add(refusal->severity == Advice::Severity::error ? Severity::error : Severity::warning,
+      .add(refusal->severity == execcred::Finding::Severity::error ? Severity::error
+                                                                   : Severity::warning,
            join_path(input.config_path, field),
-           "is " + in_quotes(text) + ", which " + refusal->message,
+           "is " + in_quotes(text) + ", which " + refusal->error.message,
            "the provider " + in_quotes(input.provider) + " is in " + plugins.back()->place + ": " +
-               refusal->hint);
+               refusal->error.hint);
 }
 
 }  // namespace
@@ -66,9 +69,9 @@ void note_plugin(const Scope& scope, const std::string& provider, const std::str
 void check_choices(Run& run) {
   check_providers_are_mapped(run);
   check_inputs(run);
-  const std::set<std::string_view> fields = judged_fields();
+  const std::set<std::string> fields = judged_fields();
   for (const ProfileInput& input : run.inputs) {
-    for (const std::string_view field : fields) check_choice(run, input, field);
+    for (const std::string& field : fields) check_choice(run, input, field);
   }
 }
 

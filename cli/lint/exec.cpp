@@ -48,11 +48,9 @@ void check_relative_command(const Scope& scope, const std::string& command, cons
 }
 
 // All options that need spec.cluster, which the client sends only on request.
-Texts needs_of_cluster(const ExecConfig& exec, const DeclaredOptions& options) {
-  Texts needs;
-  if (options.provider() != nullptr) {
-    needs = options.provider()->needs_of_cluster(GivenInExec(exec, options));
-  }
+Texts needs_of_cluster(const ExecConfig& exec, const DeclaredOptions& options,
+                       const Binding& binding) {
+  Texts needs = binding.needs_cluster;
   bool has_cluster_name = false;
   for (const Option& option : options.set().all()) {
     if (!option.needs_cluster && !option.names_cluster) continue;
@@ -67,9 +65,9 @@ Texts needs_of_cluster(const ExecConfig& exec, const DeclaredOptions& options) {
 }
 
 void check_cluster_info(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
-                        const std::string& path) {
+                        const Binding& binding, const std::string& path) {
   if (exec.provide_cluster_info) return;
-  const Texts needs = needs_of_cluster(exec, options);
+  const Texts needs = needs_of_cluster(exec, options, binding);
   if (needs.empty()) return;
   scope.error(join_path(path, "provideClusterInfo"),
               "is not true, but " + join(needs, " and ") +
@@ -79,7 +77,7 @@ void check_cluster_info(const Scope& scope, const ExecConfig& exec, const Declar
 
 // The writer of a ClusterProfile chooses the server, which could use a token at another server.
 void check_servers(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
-                   const std::string& path) {
+                   const Binding& binding, const std::string& path) {
   const std::vector<Option>& all = options.set().all();
   const auto limit = std::find_if(all.begin(), all.end(), [](const Option& option) {
     return option.servers == Option::Servers::limited;
@@ -87,7 +85,6 @@ void check_servers(const Scope& scope, const ExecConfig& exec, const DeclaredOpt
   if (limit == all.end() || is_given(exec, options, limit->name)) return;
   if (options.provider() == nullptr) return;
   using Kind = Binding::Kind;
-  const Binding binding = options.provider()->binding(options.set(), GivenInExec(exec, options));
   const bool checks_connection =
       binding.kind == Kind::named_server || binding.kind == Kind::stored_server;
   for (const Option& option : all) {
@@ -180,42 +177,48 @@ void check_commands(const Scope& scope, const ExecConfig& exec, const DeclaredOp
   }
 }
 
-Severity severity_of(const Advice& advice) {
-  switch (advice.severity) {
-    case Advice::Severity::error:
+Severity severity_of(const execcred::Finding& finding) {
+  switch (finding.severity) {
+    case execcred::Finding::Severity::refusal:
+    case execcred::Finding::Severity::error:
       return Severity::error;
-    case Advice::Severity::warning:
+    case execcred::Finding::Severity::warning:
       return Severity::warning;
-    case Advice::Severity::info:
+    case execcred::Finding::Severity::info:
       break;
   }
   return Severity::info;
 }
 
-void check_by_plugin(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
+// check_settings() reports what the plugin refuses.
+void check_by_plugin(const Scope& scope, const ExecConfig& exec, const ExecSettings& given,
                      const std::string& path) {
-  if (options.provider() == nullptr) return;
-  for (const Advice& advice : options.provider()->advise(GivenInExec(exec, options))) {
+  const Provider& provider = *given.options.provider();
+  for (const execcred::Finding& finding : provider.check(given.settings, given.environment)) {
+    if (finding.severity == execcred::Finding::Severity::refusal) continue;
     std::string place = join_path(path, "args");
-    for (std::size_t i = 0; i < exec.env.size() && !advice.variable.empty(); ++i) {
-      if (exec.env[i].name == advice.variable) place = join_path(path, "env") + step(i) + ".value";
+    for (std::size_t i = 0; i < exec.env.size() && !finding.variable.empty(); ++i) {
+      if (exec.env[i].name == finding.variable) place = join_path(path, "env") + step(i) + ".value";
     }
-    scope.add(severity_of(advice), place, advice.message, advice.hint);
+    scope.add(severity_of(finding), place, finding.error.message, finding.error.hint);
   }
 }
 
 void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec,
                           const DeclaredOptions& options, const std::string& path,
                           Consumer consumer) {
-  check_settings(scope.as(rule::kPluginOption), exec, options, path);
+  const ExecSettings given(exec);
+  const bool is_known = given.options.is_complete();
+  const Binding binding = is_known ? given.options.provider()->binding(given.settings) : Binding();
+  check_settings(scope.as(rule::kPluginOption), exec, options, given, path);
   check_boundary(scope.as(rule::kBoundary), exec, path);
   check_templates(scope.as(rule::kTemplate), exec, options, path);
   check_weakenings(scope.as(rule::kWeakenedCheck), exec, options, path);
   check_commands(scope, exec, options, path);
-  check_by_plugin(scope.as(rule::kPluginAdvice), exec, options, path);
-  check_cluster_info(scope.as(rule::kClusterInfo), exec, options, path);
+  if (is_known) check_by_plugin(scope.as(rule::kPluginAdvice), exec, given, path);
+  check_cluster_info(scope.as(rule::kClusterInfo), exec, options, binding, path);
   if (consumer != Consumer::kubeconfig)
-    check_servers(scope.as(rule::kAllowServer), exec, options, path);
+    check_servers(scope.as(rule::kAllowServer), exec, options, binding, path);
 }
 
 // The program as Argo CD would run it, with the placeholders replaced for an example cluster.

@@ -25,14 +25,6 @@ struct Problem {
   Error error = {};
 };
 
-// Whether choices.cpp checks the field. It checks those that also depend on the plugin's
-// environment.
-bool is_judged_elsewhere(const DeclaredOptions& options, std::string_view field) {
-  if (options.provider() == nullptr) return false;
-  const std::vector<std::string_view> fields = options.provider()->judged_fields();
-  return std::find(fields.begin(), fields.end(), field) != fields.end();
-}
-
 bool may_hold_secret(const json::Member& member) {
   const auto may_be = [&member](const json::Value& value) {
     return value.string() != nullptr && may_be_secret(member.name, *value.string());
@@ -51,7 +43,7 @@ std::vector<Problem> problems_of_config(DeclaredOptions& options, const Settings
   json::Value whole((json::Object()));
   std::vector<Problem> problems;
   for (const json::Member& member : *fields) {
-    if (is_judged_elsewhere(options, member.name)) continue;
+    if (judged_option(options, member.name) != nullptr) continue;  // choices.cpp does it
     whole.add(member.name, member.value);
     const Status read = options.read_field(settings, member, input.server);
     if (read) continue;
@@ -77,13 +69,9 @@ bool may_hold_secret(const std::vector<std::string>& arguments) {
 std::vector<Problem> problems_of(const ProfileInput& input, const ExecConfig& exec, bool appends) {
   const std::string program(program_name(exec.command));
   DeclaredOptions options(program);
-  std::vector<std::string> variables;
-  for (const EnvironmentVariable& variable : exec.env) {
-    variables.push_back(variable.name + "=" + variable.value);
-  }
   Settings settings(options.set());
   // A problem of the mapping's entry is reported there, and makes this check impossible.
-  if (!options.read(exec.args, Environment(std::move(variables)), settings)) return {};
+  if (!options.read(exec.args, environment_of(exec), settings)) return {};
   std::vector<Problem> problems = problems_of_config(options, settings, input);
   if (!appends || input.arguments.empty()) return problems;
   const Status read = options.read_appended(settings, input.arguments, input.server);

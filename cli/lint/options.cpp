@@ -34,6 +34,11 @@ std::string message_of(const Error& error, std::string_view name, std::string_vi
   return "--" + std::string(name) + " has a value that is refused";
 }
 
+Texts texts_of(const ExecConfig& exec, const Argument& argument) {
+  const auto begin = exec.args.begin() + static_cast<std::ptrdiff_t>(argument.index);
+  return {begin, begin + static_cast<std::ptrdiff_t>(argument.count)};
+}
+
 void check_argument(const Scope& scope, const DeclaredOptions& options, Settings& settings,
                     const std::vector<std::string>& texts, const Argument& argument,
                     const std::string& path) {
@@ -60,15 +65,14 @@ void check_arguments(const Scope& scope, const ExecConfig& exec, const DeclaredO
     }
     const bool is_foreign = !options.is_complete() && options.set().find(argument.name) == nullptr;
     if (is_foreign) continue;
-    const auto begin = exec.args.begin() + static_cast<std::ptrdiff_t>(argument.index);
-    const std::vector<std::string> texts(begin,
-                                         begin + static_cast<std::ptrdiff_t>(argument.count));
-    check_argument(scope, options, settings, texts, argument, path + step(argument.index));
+    check_argument(scope, options, settings, texts_of(exec, argument), argument,
+                   path + step(argument.index));
   }
 }
 
 void check_variable(const Scope& scope, const EnvironmentVariable& variable,
-                    const DeclaredOptions& options, const std::string& path) {
+                    const DeclaredOptions& options, const ExecSettings& given,
+                    const std::string& path) {
   if (!variable.name.starts_with(kVariablePrefix)) return;
   const Option* option = options.find_variable(variable.name);
   const std::string subject = in_quotes(variable.name);
@@ -85,9 +89,10 @@ void check_variable(const Scope& scope, const EnvironmentVariable& variable,
                   "set " + option->flag() + " in args");
     return;
   }
+  if (!given.settings.is_used(*option)) return;
   Settings alone(options.set());
   Status read = alone.read_environment(Environment({variable.name + "=" + variable.value}));
-  if (read) read = alone.store();
+  if (read) read = alone.store(*option);
   if (read) return;
   scope.error(path + ".value", message_of(read.error(), option->name, variable.value),
               hint_of(read.error(), options));
@@ -103,14 +108,13 @@ const Option* option_of(const OptionSet& options, std::string_view variable) {
 }
 
 // Reports other programs' variables that the plugin would refuse, if it reads them with its other
-// options. Returns whether there are none.
-bool are_variables_good(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
-                        const Environment& environment, const std::string& path) {
+// options.
+void check_other_variables(const Scope& scope, const ExecConfig& exec,
+                           const DeclaredOptions& options, const std::string& path) {
   // The other options say which variables are read. What is wrong in them is reported elsewhere.
   Settings others(options.set());
-  if (!others.read_arguments(exec.args) || !others.read_environment(environment)) return true;
+  if (!others.read_arguments(exec.args) || !others.read_environment(environment_of(exec))) return;
   while (!others.store()) continue;
-  bool are_good = true;
   for (std::size_t i = 0; i < exec.env.size(); ++i) {
     const EnvironmentVariable& variable = exec.env[i];
     const Option* const option = option_of(options.set(), variable.name);
@@ -119,31 +123,10 @@ bool are_variables_good(const Scope& scope, const ExecConfig& exec, const Declar
     Status read = alone.read_variables(Environment({variable.name + "=" + variable.value}));
     if (read) read = alone.store();
     if (read) continue;
-    are_good = false;
     scope.error(join_path(path, "env") + step(i) + ".value",
                 message_of(read.error(), option->name, variable.value),
                 hint_of(read.error(), options));
   }
-  return are_good;
-}
-
-// Checks all options together. Problems of single options were reported before, and stop this
-// check.
-void check_together(const Scope& scope, const ExecConfig& exec, const std::string& path) {
-  DeclaredOptions options(program_name(exec.command));
-  if (!options.is_complete()) return;
-  std::vector<std::string> variables;
-  for (const EnvironmentVariable& variable : exec.env) {
-    variables.push_back(variable.name + "=" + variable.value);
-  }
-  Settings settings(options.set());
-  const Environment environment(std::move(variables));
-  const Status read = options.read(exec.args, environment, settings);
-  if (!are_variables_good(scope, exec, options, environment, path) || !read) return;
-  const Status checked = options.check(settings);
-  if (checked) return;
-  scope.error(join_path(path, "args"), "is refused by the plugin: " + checked.error().message,
-              hint_of(checked.error(), options));
 }
 
 }  // namespace
@@ -231,28 +214,60 @@ bool is_given(const ExecConfig& exec, const DeclaredOptions& options, std::strin
   return !values_of(exec, options, name).empty();
 }
 
-// The last of several variables with the same name is used.
-std::string GivenInExec::variable(std::string_view name) const {
-  std::string value;
-  for (const EnvironmentVariable& variable : exec_.env) {
-    if (variable.name == name) value = variable.value;
+Environment environment_of(const ExecConfig& exec) {
+  std::vector<std::string> entries;
+  entries.reserve(exec.env.size());
+  for (const EnvironmentVariable& variable : exec.env) {
+    entries.push_back(variable.name + "=" + variable.value);
   }
-  return value;
+  return Environment(std::move(entries));
+}
+
+ExecSettings::ExecSettings(const ExecConfig& exec)
+    : options(program_name(exec.command)),
+      environment(environment_of(exec)),
+      settings(options.set()) {
+  const auto note = [this](const Status& read) {
+    is_whole = is_whole && read.has_value();
+    return read.has_value();
+  };
+  for (const Argument& argument : split_arguments(exec.args, &options.set())) {
+    note(settings.read_arguments(texts_of(exec, argument)));
+  }
+  note(settings.read_environment(environment));
+  note(settings.read_variables(environment));
+  while (!note(settings.store())) continue;
+}
+
+const Option* judged_option(const DeclaredOptions& options, std::string_view field) {
+  for (const Option& option : options.set().all()) {
+    const std::vector<std::string>& fields = option.config_fields;
+    const bool is_its = std::find(fields.begin(), fields.end(), field) != fields.end();
+    if (is_its && option.judge != nullptr) return &option;
+  }
+  return nullptr;
 }
 
 void check_settings(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
-                    const std::string& path) {
+                    const ExecSettings& given, const std::string& path) {
   Settings settings(options.set());
   check_arguments(scope, exec, options, settings, join_path(path, "args"));
   for (std::size_t i = 0; i < exec.env.size(); ++i) {
-    check_variable(scope, exec.env[i], options, join_path(path, "env") + step(i));
+    check_variable(scope, exec.env[i], options, given, join_path(path, "env") + step(i));
   }
   for (const Option& option : options.set().all()) {
     if (!option.is_required_of_controller() || is_given(exec, options, option.name)) continue;
     scope.error(join_path(path, "args"), "lacks " + option.flag() + ", which is required",
                 "add " + option.flag() + "=" + std::string(option.value_name));
   }
-  check_together(scope, exec, path);
+  if (!options.is_complete()) return;
+  check_other_variables(scope, exec, options, path);
+  // Problems of single options were reported before, and stop the check of all together.
+  const Status checked =
+      given.is_whole ? given.options.check(given.settings, given.environment) : Status();
+  if (checked) return;
+  scope.error(join_path(path, "args"), "is refused by the plugin: " + checked.error().message,
+              hint_of(checked.error(), options));
 }
 
 Error placed(Error error, const std::string& path) {

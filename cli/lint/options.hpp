@@ -42,24 +42,25 @@ std::vector<std::string> values_of(const ExecConfig& exec, const DeclaredOptions
                                    std::string_view name);
 bool is_given(const ExecConfig& exec, const DeclaredOptions& options, std::string_view name);
 
-// Passes these values to a plugin's own checks. `exec` and `options` must outlive it.
-class GivenInExec final : public GivenOptions {
- public:
-  GivenInExec(const ExecConfig& exec, const DeclaredOptions& options)
-      : exec_(exec), options_(options) {}
-  std::vector<std::string> values(std::string_view option) const override {
-    return values_of(exec_, options_, option);
-  }
-  std::string variable(std::string_view name) const override;
+Environment environment_of(const ExecConfig& exec);
 
- private:
-  const ExecConfig& exec_;
-  const DeclaredOptions& options_;
+// The plugin of an exec object with what args and env set, as far as that can be read.
+struct ExecSettings {
+  explicit ExecSettings(const ExecConfig& exec);
+
+  DeclaredOptions options;
+  Environment environment;
+  Settings settings;
+  bool is_whole = true;  // whether all could be read
 };
 
-// Reports args and env that the plugin would refuse. `path` is the path of exec.
+// The option whose own rule judges this field of a ClusterProfile; nullptr if there is none.
+const Option* judged_option(const DeclaredOptions& options, std::string_view field);
+
+// Reports args and env that the plugin would refuse. `path` is the path of exec, and `given` are
+// its settings.
 void check_settings(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
-                    const std::string& path);
+                    const ExecSettings& given, const std::string& path);
 
 // An error of a plugin whose message begins with spec.cluster.config: `path`, the place in the
 // document, replaces these words.

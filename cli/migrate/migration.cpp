@@ -155,13 +155,14 @@ void Migration::check_result() {
   for (const EnvironmentVariable& variable : env_) {
     variables.push_back(variable.name + "=" + variable.value);
   }
+  const Environment environment(std::move(variables));
   Settings settings(options.set());
   const auto check = [&]() -> Status {
-    TRY(options.read(args_, Environment(std::move(variables)), settings));
+    TRY(options.read(args_, environment, settings));
     for (const Option& option : options.set().all()) {
       if (option.is_required_of_controller()) TRY(settings.check_given(option));
     }
-    return options.check(settings);
+    return options.check(settings, environment);
   };
   const Status checked = check();
   if (!checked) refuse(std::string(peer_->plugin) + " would refuse it", checked.error().message);

@@ -108,7 +108,10 @@ class Aws final : public Provider {
  public:
   void add_options(OptionSet& set) override { aws::add_options(set, options_); }
 
-  Status check(const Settings& /*settings*/) const override { return check_options(options_); }
+  std::vector<Finding> check(const Settings& /*settings*/,
+                             const Environment& /*environment*/) const override {
+    return refusals(check_options(options_));
+  }
 
   Result<Plan> plan(const Settings& settings, Inputs& inputs) const override {
     const auto known = std::make_shared<Known>(TRY(read(settings, inputs)));

@@ -5,6 +5,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/cache_options.hpp>
+#include <execcred/exec/provider.hpp>
 
 #include <algorithm>
 #include <array>
@@ -14,7 +15,8 @@
 namespace execcred::azure {
 namespace {
 
-constexpr std::array<std::string_view, 2> kIdentityNames = {"workload", "managed"};
+constexpr std::array<Named<IdentityKind>, 2> kIdentities = {
+    {{"workload", IdentityKind::workload}, {"managed", IdentityKind::managed}}};
 constexpr ValueForm kGuidForm = {"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", 36};
 // A tenant: a GUID or a domain.
 constexpr ValueForm kTenantForm = {
@@ -29,12 +31,6 @@ bool is_guid(std::string_view text) {
     if (kShape[i] == '-' ? text[i] != '-' : !is_hex_digit(text[i])) return false;
   }
   return true;
-}
-
-Result<std::optional<IdentityKind>> parse_identity(const std::string& text) {
-  if (text == "workload") return std::optional(IdentityKind::workload);
-  if (text == "managed") return std::optional(IdentityKind::managed);
-  return Error::configuration(in_quotes(text) + " is neither workload nor managed");
 }
 
 // The ID of a server becomes a scope, which is a list whose parts are separated by spaces, so it
@@ -60,6 +56,30 @@ Result<std::string> parse_resource_id(const std::string& text) {
                               "Microsoft.ManagedIdentity/userAssignedIdentities/NAME");
 }
 
+bool has_same(const std::vector<std::string>& texts, std::string_view text) {
+  return std::any_of(texts.begin(), texts.end(), [text](const std::string& one) {
+    return ascii_lower(one) == ascii_lower(text);
+  });
+}
+
+std::optional<Finding> judge_tenant(const std::string& tenant, const Settings& settings) {
+  const Result<std::string> parsed = parse_tenant(tenant);
+  if (!parsed) return refused_field(parsed.error());
+  const std::vector<std::string>& own = settings.given("tenant-id");
+  if (has_same(own, tenant) || has_same(settings.given("allow-tenant"), tenant)) return {};
+  const std::string hint = "add --allow-tenant=" + tenant + " there, if that tenant is meant";
+  if (own.empty()) {
+    return Finding{
+        .error = {
+            .message = "is refused unless AZURE_TENANT_ID is the same: no --allow-tenant names it",
+            .hint = hint}};
+  }
+  return Finding{
+      .severity = Finding::Severity::error,
+      .error = {.message = "is another tenant than the mapping's, and no --allow-tenant names it",
+                .hint = hint}};
+}
+
 // Without --identity, a federated token file decides.
 constexpr std::array<std::string_view, 2> kWorkload = {"workload", ""};
 constexpr std::array<std::string_view, 1> kManaged = {"managed"};
@@ -80,6 +100,7 @@ void add_workload(OptionSet& set, Options& options) {
                  parse_tenant)
       .from_profile()
       .allowed_by("allow-tenant")
+      .judged_by(judge_tenant)
       .form(kTenantForm)
       .variable(kTenantVariable)
       .not_identity("the tenant that is chosen is an input of its own")
@@ -145,9 +166,8 @@ Result<std::string> parse_authority(const std::string& text) {
 
 void add_options(OptionSet& set, Options& options) {
   set.group("Credential source");
-  set.add_parsed("identity", options.identity, "workload|managed",
-                 "Identity of the Pod's service account, or of the machine", parse_identity)
-      .choices(kIdentityNames)
+  set.add_choice<kIdentities>("identity", options.identity, "workload|managed",
+                              "Identity of the Pod's service account, or of the machine")
       .default_text("workload, where a federated token file is set");
   add_workload(set, options);
   set.group("Request");

@@ -7,49 +7,17 @@
 #include "identity.hpp"
 #include "options.hpp"
 
-#include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/inputs.hpp>
 #include <execcred/exec/plugin_main.hpp>
 
-#include <algorithm>
 #include <memory>
 
 namespace execcred::azure {
 
-namespace {
-
-bool has_same(const std::vector<std::string>& texts, std::string_view text) {
-  return std::any_of(texts.begin(), texts.end(), [text](const std::string& one) {
-    return ascii_lower(one) == ascii_lower(text);
-  });
-}
-
-}  // namespace
-
 class Azure final : public Provider {
  public:
   void add_options(OptionSet& set) override { azure::add_options(set, options_); }
-
-  std::vector<std::string_view> judged_fields() const override { return {"tenantId"}; }
-
-  std::optional<Advice> judge_field(std::string_view /*field*/, const std::string& value,
-                                    const GivenOptions& given) const override {
-    if (has_same(given.values("identity"), "managed")) return std::nullopt;
-    const Result<std::string> parsed = parse_tenant(value);
-    if (!parsed) return refused_field(parsed.error());
-    const std::vector<std::string> own = given.values("tenant-id");
-    if (has_same(own, value) || has_same(given.values("allow-tenant"), value)) return std::nullopt;
-    Advice advice = {
-        .severity = Advice::Severity::error,
-        .message = "is another tenant than the mapping's, and no --allow-tenant names it",
-        .hint = "add --allow-tenant=" + value + " there, if that tenant is meant"};
-    if (own.empty()) {
-      advice.severity = Advice::Severity::warning;
-      advice.message = "is refused unless AZURE_TENANT_ID is the same: no --allow-tenant names it";
-    }
-    return advice;
-  }
 
   Result<Plan> plan(const Settings& settings, Inputs& inputs) const override {
     const std::shared_ptr<const Identity> identity = TRY(open_identity(options_, settings, inputs));

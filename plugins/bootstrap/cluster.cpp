@@ -30,9 +30,7 @@ Result<std::string> authority_of(const Cluster& cluster) {
 
 }  // namespace
 
-Status check_can_be_asked(const CredentialRequest& request) {
-  if (!request.info.cluster) return {};
-  const Cluster& cluster = *request.info.cluster;
+Status check_can_be_asked(const Cluster& cluster) {
   if (cluster.insecure_skip_tls_verify) {
     return Error::configuration(
         "spec.cluster.insecure-skip-tls-verify is set",

@@ -13,9 +13,8 @@
 namespace execcred::bootstrap {
 
 // Checks that a credential can be sent to spec.cluster: it has CA certificates, verification is not
-// disabled, and its URL has no query. Accepts a request without cluster information. Fails
-// (configuration).
-Status check_can_be_asked(const CredentialRequest& request);
+// disabled, and its URL has no query. Fails (configuration).
+Status check_can_be_asked(const Cluster& cluster);
 
 // A client of the cluster for one call; the request must have been checked. A proxy comes only from
 // spec.cluster, if the access rules allow it. `origin` names the source of the credential in

@@ -21,8 +21,6 @@ enum class Via {
   csr,            // a client certificate
 };
 
-// Options of only one --via stay text until check_options() parses them: a variable of the other
-// --via is ignored, whatever it contains.
 struct Options {
   Via via = Via::token_request;
   InnerCommand credential = {};  // the inner plugin
@@ -41,8 +39,7 @@ struct Options {
 
 void add_options(OptionSet& set, Options& options);
 
-// Fails (configuration) if an option that --via needs is missing or malformed, and for options of
-// the other --via.
+// Fails (configuration) if an option that --via needs is missing.
 Status check_options(const Options& options, const Settings& settings);
 
 }  // namespace execcred::bootstrap

@@ -25,16 +25,9 @@ class Bootstrap final : public Provider {
  public:
   void add_options(OptionSet& set) override { bootstrap::add_options(set, options_); }
 
-  Status check(const Settings& settings) const override {
-    return check_options(options_, settings);
-  }
-
-  Status check_request(const CredentialRequest& request) const override {
-    return check_can_be_asked(request);
-  }
-
-  std::vector<std::string> needs_of_cluster(const GivenOptions& /*given*/) const override {
-    return {"--via"};
+  std::vector<Finding> check(const Settings& settings,
+                             const Environment& /*environment*/) const override {
+    return refusals(check_options(options_, settings));
   }
 
   Result<Plan> plan(const Settings& /*settings*/, Inputs& inputs) const override {
@@ -59,8 +52,10 @@ class Bootstrap final : public Provider {
   }
 
   // The cluster itself issues the credential.
-  Binding own_binding(const GivenOptions& /*given*/) const override {
-    return {.kind = Binding::Kind::one_server};
+  Binding bind(const Settings& /*settings*/) const override {
+    return {.kind = Binding::Kind::one_server,
+            .needs_cluster = {"--via"},
+            .check_cluster = check_can_be_asked};
   }
 
   Options options_;

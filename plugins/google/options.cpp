@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "endpoints.hpp"
+
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/cache_options.hpp>
+#include <execcred/exec/provider.hpp>
 
 #include <algorithm>
 #include <array>
@@ -49,6 +52,27 @@ Result<std::string> parse_scope(const std::string& text) {
 Result<std::string> parse_provider(const std::string& text) {
   TRY(check_provider_name(text));
   return text;
+}
+
+std::optional<Finding> judge_provider(const std::string& provider, const Settings& settings) {
+  // With this option, the field has no effect.
+  if (settings.is_given(kProviderOption)) return std::nullopt;
+  const Status is_name = check_provider_name(provider);
+  if (!is_name) return refused_field(is_name.error());
+  const std::string audience = audience_of_provider(provider, kDefaultUniverse);
+  const std::vector<std::string>& patterns = settings.given("allow-audience");
+  for (const std::string& text : patterns) {
+    const Result<AudiencePattern> pattern = AudiencePattern::parse(text);
+    // A malformed pattern is reported as an error of its option.
+    if (!pattern || pattern->matches(audience, {})) return std::nullopt;
+  }
+  const std::string hint = "add --allow-audience='" + audience + "' there, if it is meant";
+  if (patterns.empty()) {
+    return Finding{.error = {.message = "is refused: the mapping has no --allow-audience for it",
+                             .hint = hint}};
+  }
+  return Finding{.severity = Finding::Severity::error,
+                 .error = {.message = "matches no --allow-audience of the mapping", .hint = hint}};
 }
 
 Result<UrlPattern> parse_endpoint(const std::string& text) {
@@ -113,6 +137,7 @@ void add_options(OptionSet& set, Options& options) {
                  "Provider to use instead of the one in the credentials file", parse_provider)
       .from_profile()
       .allowed_by("allow-audience")
+      .judged_by(judge_provider)
       .form(kProviderForm)
       .example("projects/123/locations/global/workloadIdentityPools/pool/providers/hub");
   set.group("Token server");

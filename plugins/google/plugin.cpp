@@ -66,39 +66,13 @@ class Google final : public Provider {
  public:
   void add_options(OptionSet& set) override { google::add_options(set, options_); }
 
-  std::vector<Advice> advise(const GivenOptions& given) const override {
-    if (given.variable(kExecutables) != "1") return {};
-    return {{.severity = Advice::Severity::info,
-             .message = "is 1: the credentials file may name a program, which is run",
-             .hint = "keep it only if nobody else writes the credentials file",
+  std::vector<Finding> check(const Settings& /*settings*/,
+                             const Environment& environment) const override {
+    if (environment.get(kExecutables) != "1") return {};
+    return {{.severity = Finding::Severity::info,
+             .error = {.message = "is 1: the credentials file may name a program, which is run",
+                       .hint = "keep it only if nobody else writes the credentials file"},
              .variable = kExecutables}};
-  }
-
-  std::vector<std::string_view> judged_fields() const override {
-    return {"workloadIdentityProvider"};
-  }
-
-  std::optional<Advice> judge_field(std::string_view /*field*/, const std::string& value,
-                                    const GivenOptions& given) const override {
-    // With this option, the field has no effect.
-    if (given.has(kProviderOption)) return std::nullopt;
-    const Status is_name = check_provider_name(value);
-    if (!is_name) return refused_field(is_name.error());
-    const std::string audience = audience_of_provider(value, kDefaultUniverse);
-    const std::vector<std::string> patterns = given.values("allow-audience");
-    for (const std::string& text : patterns) {
-      const Result<AudiencePattern> pattern = AudiencePattern::parse(text);
-      // A malformed pattern is reported as an error of its option.
-      if (!pattern || pattern->matches(audience, {})) return std::nullopt;
-    }
-    Advice advice = {.severity = Advice::Severity::error,
-                     .message = "matches no --allow-audience of the mapping",
-                     .hint = "add --allow-audience='" + audience + "' there, if it is meant"};
-    if (patterns.empty()) {
-      advice.severity = Advice::Severity::warning;
-      advice.message = "is refused: the mapping has no --allow-audience for it";
-    }
-    return advice;
   }
 
   Result<Plan> plan(const Settings& settings, Inputs& inputs) const override {

@@ -5,6 +5,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/cache_options.hpp>
+#include <execcred/hub/service_account_token.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/oauth/discovery.hpp>
 #include <execcred/oauth/local_url.hpp>
@@ -17,17 +18,6 @@
 
 namespace execcred::oidc_federation {
 namespace {
-
-Error wrong(std::string message, std::string hint = {}) {
-  return Error{
-      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
-template <class T>
-struct Named {
-  std::string_view name;
-  T value;
-};
 
 constexpr std::array<Named<Flow>, 6> kFlows = {{{"token-exchange", Flow::token_exchange},
                                                 {"jwt-bearer", Flow::jwt_bearer},
@@ -42,11 +32,6 @@ constexpr std::array<Named<SubjectSource>, 4> kSubjects = {
      {"kubernetes", SubjectSource::kubernetes},
      {"spiffe", SubjectSource::spiffe}}};
 
-constexpr auto kFlowNames = names_of(kFlows);
-constexpr auto kSubjectNames = names_of(kSubjects);
-constexpr std::array<std::string_view, 6> kClientAuthMethods = {
-    "client_secret_basic", "client_secret_post", "private_key_jwt",
-    "tls_client_auth",     "federated",          "none"};
 constexpr std::array<std::string_view, 2> kReplyTokens = {"access_token", "id_token"};
 constexpr std::array<std::string_view, 2> kAuthenticatorTypes = {"jwt", "webhook"};
 
@@ -65,29 +50,19 @@ constexpr std::array<std::string_view, 1> kOfKubernetes = {"kubernetes"};
 constexpr std::array<std::string_view, 1> kOfSpiffe = {"spiffe"};
 constexpr std::array<std::string_view, 1> kFederated = {"federated"};
 
-template <class T, std::size_t Size>
-Result<T> parse_name(const std::array<Named<T>, Size>& known, std::string_view what,
-                     std::string_view text) {
-  std::vector<std::string> names;
-  for (const Named<T>& candidate : known) {
-    if (candidate.name == text) return candidate.value;
-    names.emplace_back(candidate.name);
-  }
-  return wrong(in_quotes(text) + " is no " + std::string(what), "there are: " + join(names, ", "));
-}
-
 // The text is not quoted in messages: with other plugins, --token is a token.
 Result<ReplyToken> parse_reply_token(const std::string& text) {
   if (text == "access_token") return ReplyToken::access_token;
   if (text == "id_token") return ReplyToken::id_token;
-  return wrong("it is neither access_token nor id_token",
-               "a token itself does not belong here; --subject-token-file reads one");
+  return Error::configuration(
+      "it is neither access_token nor id_token",
+      "a token itself does not belong here; --subject-token-file reads one");
 }
 
 Result<std::string> parse_https(const std::string& text) {
   const Result<Url> url = parse_url(text);
-  if (!url) return wrong(redacted_url(text) + " " + url.error().message);
-  if (url->scheme != "https") return wrong(redacted_url(text) + " is no https URL");
+  if (!url) return Error::configuration(redacted_url(text) + " " + url.error().message);
+  if (url->scheme != "https") return Error::configuration(redacted_url(text) + " is no https URL");
   return text;
 }
 
@@ -95,7 +70,7 @@ Result<std::string> parse_https(const std::string& text) {
 Result<std::string> parse_concierge_endpoint(const std::string& text) {
   TRY(parse_https(text));
   if (text.find('?') == std::string::npos) return text;
-  return wrong(redacted_url(text) + " has a query");
+  return Error::configuration(redacted_url(text) + " has a query");
 }
 
 Result<std::string> parse_issuer(const std::string& text) {
@@ -118,39 +93,19 @@ Result<RequestHeader> parse_header(const std::string& text) {
   // The text is not quoted: the value may be a secret.
   if (equals == std::string::npos || name.empty() ||
       !std::all_of(name.begin(), name.end(), is_token)) {
-    return wrong("a header is NAME=VALUE");
+    return Error::configuration("a header is NAME=VALUE");
   }
   RequestHeader header = {.name = std::string(name), .value = text.substr(equals + 1)};
   if (header.value.empty() || has_control_character(header.value)) {
-    return wrong("the header " + in_quotes(name) + " has no value, or a control character in it");
+    return Error::configuration("the header " + in_quotes(name) +
+                                " has no value, or a control character in it");
   }
   return header;
 }
 
-Result<std::string> parse_service_account(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  if (slash != std::string::npos && is_dns1123_label(text.substr(0, slash)) &&
-      is_dns1123_subdomain(text.substr(slash + 1))) {
-    return text;
-  }
-  return wrong(in_quotes(text) + " is no NAMESPACE/NAME of a service account");
-}
-
-Result<std::optional<ClientAuthMethod>> parse_client_auth(const std::string& text) {
-  const std::optional<ClientAuthMethod> method = client_auth_method(text);
-  if (method) return method;
-  return wrong(in_quotes(text) + " is no client authentication",
-               "there are: " + join({kClientAuthMethods.begin(), kClientAuthMethods.end()}, ", "));
-}
-
-Result<std::string> parse_authenticator_type(const std::string& text) {
-  if (text == "jwt" || text == "webhook") return text;
-  return wrong(in_quotes(text) + " is neither jwt nor webhook");
-}
-
 Result<std::string> parse_group_suffix(const std::string& text) {
   if (is_dns1123_subdomain(text) && text.find('.') != std::string::npos) return text;
-  return wrong(in_quotes(text) + " is no domain");
+  return Error::configuration(in_quotes(text) + " is no domain");
 }
 
 void add_subject(OptionSet& set, SubjectOptions& subject) {
@@ -176,10 +131,9 @@ void add_subject(OptionSet& set, SubjectOptions& subject) {
       .secret()
       .example(R"(["/usr/local/bin/get-token","--cluster"])")
       .command();
-  set.add_parsed("subject", subject.named, "github-actions|gcp-metadata|kubernetes|spiffe",
-                 "Platform that gives the subject token",
-                 [](const std::string& text) { return parse_name(kSubjects, "subject", text); })
-      .choices(kSubjectNames);
+  set.add_choice<kSubjects>("subject", subject.named,
+                            "github-actions|gcp-metadata|kubernetes|spiffe",
+                            "Platform that gives the subject token", "subject");
   set.add_parsed("service-account", subject.service_account, "NAMESPACE/NAME",
                  "With --subject=kubernetes: another service account", parse_service_account)
       .only_for("subject", kOfKubernetes);
@@ -222,9 +176,9 @@ void add_client(OptionSet& set, ClientOptions& client) {
   set.add("client-id", client.id, "ID", "Client ID at the token server")
       .chosen_among("allow-client-id")
       .only_for("flow", kServerFlows, kFlowHint);
-  set.add_parsed("client-auth", client.auth, "METHOD",
-                 "How the client authenticates; default: by what is given", parse_client_auth)
-      .choices(kClientAuthMethods)
+  set.add_choice<kClientAuthMethods>("client-auth", client.auth, "METHOD",
+                                     "How the client authenticates; default: by what is given",
+                                     "client authentication")
       .only_for("flow", kServerFlows, kFlowHint);
   set.add("client-secret-file", client.secret_file, "PATH", "File with the client secret")
       .only_for("flow", kServerFlows, kFlowHint);
@@ -311,8 +265,8 @@ void add_request(OptionSet& set, Options& options) {
 
 void add_concierge(OptionSet& set, ConciergeOptions& concierge) {
   set.group("Concierge");
-  set.add_parsed("concierge-authenticator-type", concierge.authenticator_type, "jwt|webhook",
-                 "With --flow=pinniped: kind of the authenticator", parse_authenticator_type)
+  set.add("concierge-authenticator-type", concierge.authenticator_type, "jwt|webhook",
+          "With --flow=pinniped: kind of the authenticator")
       .choices(kAuthenticatorTypes)
       .only_for("flow", kPinnipedFlow, kFlowHint);
   set.add("concierge-authenticator-name", concierge.authenticator_name, "NAME",
@@ -344,10 +298,8 @@ SubjectSource SubjectOptions::source() const {
 
 void add_options(OptionSet& set, Options& options) {
   set.group("Request");
-  set.add_parsed("flow", options.flow, "FLOW", "How the token is requested",
-                 [](const std::string& text) { return parse_name(kFlows, "flow", text); })
-      .required()
-      .choices(kFlowNames);
+  set.add_choice<kFlows>("flow", options.flow, "FLOW", "How the token is requested", "flow")
+      .required();
   add_subject(set, options.subject);
   add_server(set, options.server);
   add_client(set, options.client);

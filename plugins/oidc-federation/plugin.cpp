@@ -17,45 +17,27 @@
 #include <execcred/exec/inputs.hpp>
 #include <execcred/exec/plugin_main.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 namespace execcred::oidc_federation {
 
-namespace {
-
-// Whether the cluster's own Concierge is asked, at the server that a ClusterProfile names.
-bool asks_the_cluster(const GivenOptions& given) {
-  return given.value("flow") == "pinniped" && !given.has("concierge-endpoint");
-}
-
-}  // namespace
-
 class OidcFederation final : public Provider {
  public:
   void add_options(OptionSet& set) override { oidc_federation::add_options(set, options_); }
 
-  Status check(const Settings& settings) const override {
-    return check_options(options_, settings);
-  }
-
-  std::vector<Advice> advise(const GivenOptions& given) const override {
-    if (!asks_the_cluster(given) || given.has("allow-server")) return {};
-    return {{.severity = Advice::Severity::error,
-             .message = "lacks --allow-server, without which --flow=pinniped would send the "
-                        "subject token to whichever server is named",
-             .hint = "add --allow-server=https://HOST[:PORT] for the clusters that may have it, or "
-                     "--concierge-endpoint=URL"}};
-  }
-
-  std::vector<std::string> needs_of_cluster(const GivenOptions& given) const override {
-    std::vector<std::string> needs;
-    if (asks_the_cluster(given)) needs.emplace_back("--flow=pinniped");
-    const std::vector<std::string> audiences = given.values("allow-audience");
-    if (std::find(audiences.begin(), audiences.end(), "server") != audiences.end()) {
-      needs.emplace_back("--allow-audience=server");
-    }
-    return needs;
+  std::vector<Finding> check(const Settings& settings,
+                             const Environment& /*environment*/) const override {
+    std::vector<Finding> findings = refusals(check_options(options_, settings));
+    if (!asks_the_cluster() || settings.is_given("allow-server")) return findings;
+    findings.push_back(
+        {.severity = Finding::Severity::error,
+         .error = {.message = "lacks --allow-server, without which --flow=pinniped would send the "
+                              "subject token to whichever server is named",
+                   .hint = "add --allow-server=https://HOST[:PORT] for the clusters that may have "
+                           "it, or --concierge-endpoint=URL"}});
+    return findings;
   }
 
   Result<Plan> plan(const Settings& /*settings*/, Inputs& inputs) const override {
@@ -84,7 +66,7 @@ class OidcFederation final : public Provider {
 
   // The inputs beside the subject token. A credential of the Concierge is valid at one cluster.
   Status read_target(Inputs& inputs) const {
-    if (options_.flow == Flow::pinniped && options_.concierge.endpoint.empty()) inputs.cluster();
+    if (asks_the_cluster()) inputs.cluster();
     const std::filesystem::path& actor = options_.actor_token_file;
     if (options_.flow != Flow::token_exchange || actor.empty()) return {};
     TRY(inputs.token_file("actor", actor)
@@ -92,12 +74,23 @@ class OidcFederation final : public Provider {
     return {};
   }
 
-  Binding own_binding(const GivenOptions& given) const override {
-    if (asks_the_cluster(given)) return {.kind = Binding::Kind::one_server};
-    if (given.value("flow") == "pinniped")
-      return {.text = "that is one credential for all of them"};
-    if (given.value("flow") == "pass-through") return {.text = "that is the subject token itself"};
-    return Provider::own_binding(given);
+  // Whether the cluster's own Concierge is asked, at the server that a ClusterProfile names.
+  bool asks_the_cluster() const {
+    return options_.flow == Flow::pinniped && options_.concierge.endpoint.empty();
+  }
+
+  Binding bind(const Settings& settings) const override {
+    Binding binding = Provider::bind(settings);
+    if (options_.flow == Flow::pinniped) binding.text = "that is one credential for all of them";
+    if (options_.flow == Flow::pass_through) binding.text = "that is the subject token itself";
+    if (asks_the_cluster()) {
+      binding = {.kind = Binding::Kind::one_server, .needs_cluster = {"--flow=pinniped"}};
+    }
+    const std::vector<std::string>& audiences = settings.given("allow-audience");
+    if (std::find(audiences.begin(), audiences.end(), "server") != audiences.end()) {
+      binding.needs_cluster.emplace_back("--allow-audience=server");
+    }
+    return binding;
   }
 
   Options options_;

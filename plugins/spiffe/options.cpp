@@ -11,16 +11,11 @@
 namespace execcred::spiffe {
 namespace {
 
-constexpr std::array<std::string_view, 2> kTypeNames = {"jwt", "x509"};
+constexpr std::array<Named<SvidType>, 2> kTypes = {
+    {{"jwt", SvidType::jwt}, {"x509", SvidType::x509}}};
 // A missing --type is an error of its own.
 constexpr std::array<std::string_view, 2> kJwt = {"jwt", ""};
 constexpr std::array<std::string_view, 2> kX509 = {"x509", ""};
-
-Result<SvidType> parse_type(const std::string& text) {
-  if (text == "jwt") return SvidType::jwt;
-  if (text == "x509") return SvidType::x509;
-  return Error::configuration(in_quotes(text) + " is neither jwt nor x509");
-}
 
 // For an empty audience, an agent answers Unavailable, as if a retry would help.
 Result<std::string> parse_audience(const std::string& text) {
@@ -32,10 +27,9 @@ Result<std::string> parse_audience(const std::string& text) {
 
 void add_options(OptionSet& set, Options& options) {
   set.group("Credential source");
-  set.add_parsed("type", options.type, "jwt|x509", "Kind of the SVID: a token or a certificate",
-                 parse_type)
-      .required()
-      .choices(kTypeNames);
+  set.add_choice<kTypes>("type", options.type, "jwt|x509",
+                         "Kind of the SVID: a token or a certificate")
+      .required();
   set.add_parsed("socket", options.socket, "URI",
                  "Workload API of the agent, unix:///PATH or tcp://IP:PORT",
                  checked_workload_endpoint)

@@ -41,9 +41,9 @@ class Spiffe final : public Provider {
   }
 
  private:
-  Binding own_binding(const GivenOptions& given) const override {
-    if (given.value("type") == "jwt") return Provider::own_binding(given);
-    return {.kind = Binding::Kind::one_server};
+  Binding bind(const Settings& settings) const override {
+    const bool is_token = settings.is_given("type") && options_.type == SvidType::jwt;
+    return is_token ? Provider::bind(settings) : Binding{.kind = Binding::Kind::one_server};
   }
 
   static Error no_audience(const CredentialRequest& request) {

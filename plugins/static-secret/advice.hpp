@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings about a configuration of execcred-static-secret before a run.
+// What can be said about a configuration of execcred-static-secret before a run.
 #pragma once
+
+#include "options.hpp"
 
 #include <execcred/exec/provider.hpp>
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace execcred::static_secret {
 
-// The implementations of Provider::advise, own_binding and needs_of_cluster.
-std::vector<Advice> advise(const GivenOptions& given);
-Binding binding_of_stored(const GivenOptions& given);
-std::vector<std::string> needs_of_cluster(const GivenOptions& given);
+// Adds problems that the plugin would otherwise find only in a run for a cluster.
+void advise(const Options& options, std::vector<Finding>& findings);
+// The implementation of Provider::bind.
+Binding binding_of_stored(const Options& options, const Settings& settings);
 
 }  // namespace execcred::static_secret

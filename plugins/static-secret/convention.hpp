@@ -4,10 +4,7 @@
 // them.
 #pragma once
 
-#include <execcred/base/result.hpp>
-#include <execcred/exec/option_set.hpp>
-
-#include <span>
+#include <array>
 #include <string_view>
 
 namespace execcred::static_secret {
@@ -21,11 +18,22 @@ enum class Format {
 };
 
 struct FormatFacts {
-  Format format;
   std::string_view name;  // as --format has it
-  std::string_view key;   // of the Secret, unless another is named
+  Format value;
+  std::string_view key;  // of the Secret, unless another is named
 };
-const FormatFacts& facts_of(Format format);
+inline constexpr std::array<FormatFacts, 4> kFormats = {
+    {{"token", Format::token, "token"},
+     {"kubeconfig", Format::kubeconfig, "kubeconfig"},
+     {"certificate", Format::certificate, "tls.crt"},
+     {"argocd", Format::argocd, "config"}}};
+
+constexpr const FormatFacts& facts_of(Format format) {
+  for (const FormatFacts& facts : kFormats) {
+    if (facts.value == format) return facts;
+  }
+  return kFormats.front();
+}
 
 // How the Secret is found.
 enum class Lookup {
@@ -64,19 +72,58 @@ struct Convention {
   ProfileFields profile_fields = ProfileFields::none;
 };
 
-std::span<const Convention> conventions();
-std::span<const std::string_view> convention_names();
-// Fails (configuration); the hint lists the names.
-Result<Convention> parse_convention(std::string_view name);
+// clang-format off
+inline constexpr std::array<Convention, 14> kConventions = {{
+    // All options; for Kueue, Flux, Fleet, Sveltos, Crossplane.
+    {.name = "generic", .profile_fields = ProfileFields::both},
+    // kubernetes-sigs/cluster-inventory-api, plugins/secretreader
+    {.name = "secretreader", .secret_name = "{clusterName}", .key = "token"},
+    // kubernetes-sigs/cluster-inventory-api, plugins/kubeconfig-secretreader
+    {.name = "kubeconfig-secretreader", .format = Format::kubeconfig,
+     .profile_fields = ProfileFields::kubeconfig_reader},
+    // labthrust/token-secretreader
+    {.name = "token-secretreader", .profile_fields = ProfileFields::token_reader},
+    // open-cluster-management-io/managed-serviceaccount, cp-creds; its name needs the ServiceAccount's
+    {.name = "cp-creds", .key = "token", .own_namespace = OwnNamespace::environment_first},
+    // open-cluster-management-io/managed-serviceaccount, on the hub
+    {.name = "managed-serviceaccount", .key = "token", .name_space = "{clusterName}",
+     .selector = "authentication.open-cluster-management.io/is-managed-serviceaccount=true"},
+    // KEP-4322; kubernetes-sigs/multicluster-runtime, cluster-inventory-api provider
+    {.name = "cluster-profile", .format = Format::kubeconfig, .lookup = Lookup::by_labels,
+     .key = "Config",
+     .selector = "x-k8s.io/cluster-inventory-consumer,x-k8s.io/cluster-profile={clusterName}"},
+    // kubernetes-sigs/multicluster-runtime, kubeconfig provider
+    {.name = "mcr-kubeconfig", .format = Format::kubeconfig, .secret_name = "{clusterName}",
+     .key = "kubeconfig", .selector = "sigs.k8s.io/multicluster-runtime-kubeconfig=true"},
+    // kubernetes-sigs/cluster-api
+    {.name = "cluster-api", .format = Format::kubeconfig,
+     .secret_name = "{clusterName}-kubeconfig", .key = "value",
+     .type = "cluster.x-k8s.io/secret",
+     .selector = "cluster.x-k8s.io/cluster-name={clusterName}"},
+    // istio/istio, remote secrets
+    {.name = "istio", .format = Format::kubeconfig, .lookup = Lookup::istio,
+     .secret_name = "istio-remote-secret-{clusterName}", .key = "{clusterName}",
+     .selector = "istio/multiCluster=true"},
+    // argoproj/argo-cd, declarative clusters
+    {.name = "argocd", .format = Format::argocd, .lookup = Lookup::argocd,
+     .key = "config", .selector = "argocd.argoproj.io/secret-type=cluster"},
+    // karmada-io/karmada, the secretRef of a Cluster
+    {.name = "karmada", .secret_name = "{clusterName}", .key = "token"},
+    // kubernetes.io/service-account-token
+    {.name = "service-account-token", .secret_name = "{clusterName}", .key = "token",
+     .type = "kubernetes.io/service-account-token"},
+    // istio/istio, file-mounted certificates
+    {.name = "mounted-certificate", .format = Format::certificate,
+     .lookup = Lookup::in_files},
+}};
+// clang-format on
 
-Result<Format> parse_format(std::string_view name);
-std::span<const std::string_view> format_names();
-
-// Declares which options a ClusterProfile may set, by the convention. Fields of other conventions
-// are ignored, as the convention's own reader does, so that a fleet can change its convention.
-void declare_profile_fields(OptionSet& options, const Convention& convention);
-
-// Declares what --show-config prints for options that are not set.
-void declare_defaults(OptionSet& options, const Convention& convention);
+// The convention of this name; the default, generic, if there is none.
+constexpr const Convention& convention_of(std::string_view name) {
+  for (const Convention& convention : kConventions) {
+    if (convention.name == name) return convention;
+  }
+  return kConventions.front();
+}
 
 }  // namespace execcred::static_secret

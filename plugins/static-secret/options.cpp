@@ -25,12 +25,6 @@ Result<std::string> parse_allowed_namespace(const std::string& text) {
   return Error::configuration(in_quotes(text) + " is neither a namespace nor any");
 }
 
-Result<std::string> parse_allowed_field(const std::string& text) {
-  if (text == "clientKey" || text == "clientCertificate" || text == "tokenFile") return text;
-  return Error::configuration(in_quotes(text) + " is no field that can be allowed",
-                              "the fields are clientKey, clientCertificate, tokenFile");
-}
-
 Result<std::string> parse_annotation(const std::string& text) {
   if (is_label_key(text)) return text;
   return Error::configuration(in_quotes(text) + " is no annotation's key");
@@ -48,12 +42,30 @@ constexpr std::array<std::string_view, 3> kFieldNames = {"clientKey", "clientCer
                                                          "tokenFile"};
 constexpr ValueForm kKeyForm = {"^[-._a-zA-Z0-9]+$", 253};
 
+// The conventions whose ClusterProfiles have the fields of one of these readers. What is left of
+// the array stands for an unset --convention, which is generic.
+constexpr auto conventions_of(bool kubeconfig_reader, bool token_reader) {
+  std::array<std::string_view, kConventions.size()> names = {};
+  std::size_t count = 0;
+  for (const Convention& convention : kConventions) {
+    const ProfileFields fields = convention.profile_fields;
+    if (fields == ProfileFields::both ||
+        (kubeconfig_reader && fields == ProfileFields::kubeconfig_reader) ||
+        (token_reader && fields == ProfileFields::token_reader)) {
+      names[count++] = convention.name;
+    }
+  }
+  return names;
+}
+constexpr auto kKubeconfigReaders = conventions_of(true, false);
+constexpr auto kTokenReaders = conventions_of(false, true);
+constexpr auto kReaders = conventions_of(true, true);
+
 void add_places(OptionSet& set, Options& options) {
   set.group("Credential source");
-  set.add_parsed("convention", options.convention, "NAME",
-                 "How the credential is stored; sets defaults of other options",
-                 [](const std::string& text) { return parse_convention(text); })
-      .choices(convention_names())
+  set.add_choice<kConventions>("convention", options.convention, "NAME",
+                               "How the credential is stored; sets defaults of other options",
+                               "convention")
       .default_text("generic");
   set.add("kubeconfig", options.kubeconfig, "PATH",
           "Kubeconfig of the hub; without it the Pod's service account")
@@ -71,28 +83,45 @@ void add_places(OptionSet& set, Options& options) {
           "Private key and certificates in one PEM file, instead of the hub");
 }
 
+// A field that only other conventions have is ignored, as the convention's own reader does, so that
+// a fleet can change its convention.
 void add_names(OptionSet& set, Options& options) {
+  constexpr std::string_view kBy = "convention";
+  constexpr auto kProfile = Option::Profile::config_and_arguments;
   set.add("namespace", options.name_space, "NAMESPACE",
           "Namespace of the Secret; without it the plugin's own")
+      .from_profile(kProfile, {"namespace", "secretNamespace"})
+      .field_only_for("namespace", kBy, kReaders)
+      .field_only_for("secretNamespace", kBy, kTokenReaders)
       .allowed_by("allow-namespace")
+      .default_by(kBy, [](std::string_view name) { return convention_of(name).name_space; })
       .form(kLabelForm)
       .with_template();
   set.add("secret-name", options.secret_name, "NAME", "Name of the Secret")
+      .from_profile(kProfile, {"name", "secretName"})
+      .field_only_for("name", kBy, kKubeconfigReaders)
+      .field_only_for("secretName", kBy, kReaders)
+      .default_by(kBy, [](std::string_view name) { return convention_of(name).secret_name; })
       .form(kSubdomainForm)
       .example("{clusterName}-token")
       .with_template();
-  set.add("key", options.key, "KEY", "Key in the Secret's data").form(kKeyForm).with_template();
+  set.add("key", options.key, "KEY", "Key in the Secret's data")
+      .from_profile()
+      .field_only_for("key", kBy, kReaders)
+      .default_by(kBy, [](std::string_view name) { return convention_of(name).key; })
+      .form(kKeyForm)
+      .with_template();
   set.add_parsed("selector", options.selector, "SELECTOR", "Labels that the Secret must have",
-                 [](const std::string& text) { return LabelSelector::parse(text); });
-  set.add_parsed("format", options.format, "token|kubeconfig|certificate|argocd",
-                 "Format of the stored credential",
-                 [](const std::string& text) -> Result<std::optional<Format>> {
-                   const Format format = TRY(parse_format(text));
-                   return std::optional(format);
-                 })
-      .choices(format_names());
+                 [](const std::string& text) { return LabelSelector::parse(text); })
+      .default_by(kBy, [](std::string_view name) { return convention_of(name).selector; });
+  set.add_choice<kFormats>("format", options.format, "token|kubeconfig|certificate|argocd",
+                           "Format of the stored credential", "format")
+      .default_by(kBy,
+                  [](std::string_view name) { return facts_of(convention_of(name).format).name; });
   set.add("context", options.context, "NAME",
-          "Context of the stored kubeconfig; without it the current one");
+          "Context of the stored kubeconfig; without it the current one")
+      .from_profile()
+      .field_only_for("context", kBy, kKubeconfigReaders);
   set.add("managed-serviceaccount", options.managed_service_account, "NAME",
           "With --convention=cp-creds: the Secret is CLUSTER-NAME");
 }
@@ -131,10 +160,10 @@ void add_rules(OptionSet& set, Options& options) {
           "Accept a ClusterProfile's CA where none is stored")
       .no_environment()
       .weakens("lets a ClusterProfile choose the CA where none is stored");
-  set.add_parsed("allow-field", options.allow_fields, "clientKey|clientCertificate|tokenFile",
-                 "Field by which a stored kubeconfig may name a file here", parse_allowed_field)
+  set.add("allow-field", options.allow_fields, "clientKey|clientCertificate|tokenFile",
+          "Field by which a stored kubeconfig may name a file here")
       .no_environment()
-      .choices(kFieldNames)
+      .choices(kFieldNames, "field that can be allowed")
       .weakens("lets the writer of the Secret choose a file of this machine as the credential",
                "put the data into the kubeconfig instead of a path");
   set.add("local-cluster", options.local_cluster, "NAME",
@@ -176,7 +205,6 @@ void add_options(OptionSet& set, Options& options) {
   add_places(set, options);
   add_names(set, options);
   add_rules(set, options);
-  declare_profile_fields(set, conventions().front());
 }
 
 Status check_options(const Options& options, const Settings& settings) {

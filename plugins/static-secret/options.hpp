@@ -23,7 +23,7 @@ struct RequiredLabel {
 };
 
 struct Options {
-  Convention convention = conventions().front();
+  Convention convention = kConventions.front();
   // The source.
   std::string kubeconfig = {};  // the hub's
   std::string secret_dir = {};  // template

@@ -29,22 +29,11 @@ class StaticSecret final : public Provider {
  public:
   void add_options(OptionSet& set) override { static_secret::add_options(set, options_); }
 
-  Status change_options(OptionSet& set, const Settings& settings) override {
-    declare_profile_fields(set, options_.convention);
-    const bool is_shown = settings.get("show-config").origin != Setting::Origin::unset;
-    if (is_shown) declare_defaults(set, options_.convention);
-    return {};
-  }
-
-  Status check(const Settings& settings) const override {
-    return check_options(options_, settings);
-  }
-
-  std::vector<Advice> advise(const GivenOptions& given) const override {
-    return static_secret::advise(given);
-  }
-  std::vector<std::string> needs_of_cluster(const GivenOptions& given) const override {
-    return static_secret::needs_of_cluster(given);
+  std::vector<Finding> check(const Settings& settings,
+                             const Environment& /*environment*/) const override {
+    std::vector<Finding> findings = refusals(check_options(options_, settings));
+    advise(options_, findings);
+    return findings;
   }
 
   // Nothing is kept, so all is read when it is asked for.
@@ -55,7 +44,9 @@ class StaticSecret final : public Provider {
   }
 
  private:
-  Binding own_binding(const GivenOptions& given) const override { return binding_of_stored(given); }
+  Binding bind(const Settings& settings) const override {
+    return binding_of_stored(options_, settings);
+  }
 
   Result<Issued> stored_credential(const CredentialRequest& request,
                                    const CallContext& call) const {

@@ -52,10 +52,9 @@ class TokenFile final : public Provider {
     return credential(content, call.clock.now()).context("reading the token in " + in_quotes(path));
   }
 
-  Binding own_binding(const GivenOptions& given) const override {
-    const std::string file = given.value("token-file");
-    if (file.empty()) return {};
-    return {.text = file.find('{') == std::string::npos
+  Binding bind(const Settings& /*settings*/) const override {
+    if (path_.empty()) return {};
+    return {.text = path_.find('{') == std::string::npos
                         ? "that is one token for all of them"
                         : "the ClusterProfile also chooses whose token that is"};
   }

@@ -38,41 +38,35 @@ bool has_template(const InnerCommand& command) {
       });
 }
 
-// A switch has no value in a mapping's arguments.
-bool is_on(const GivenOptions& given, std::string_view option) {
-  return given.has(option) && given.value(option) != "false";
-}
-
 }  // namespace
 
-std::vector<Advice> advise(const GivenOptions& given) {
-  std::vector<Advice> all;
-  const Result<InnerCommand> command = parse_inner_command(given.value("command"));
-  if (!command) return all;  // reported as a value that is wrong
-  const std::string_view name = program_name(command->program);
+void advise(const Options& options, const Settings& settings, std::vector<Finding>& findings) {
+  const InnerCommand& command = options.command;
+  if (command.program.empty()) return;  // missing or wrong, which is reported
+  const std::string_view name = program_name(command.program);
   if (std::find(kShells.begin(), kShells.end(), name) != kShells.end()) {
-    all.push_back({.message = "runs the shell " + in_quotes(command->program) +
-                              ", which reads its arguments as commands",
-                   .hint = "run the program itself, or a script with '#!'"});
+    findings.push_back({.error = {.message = "runs the shell " + in_quotes(command.program) +
+                                             ", which reads its arguments as commands",
+                                  .hint = "run the program itself, or a script with '#!'"}});
   }
-  if (!is_on(given, "cache")) return all;
-  const std::string output = given.value("output");
-  const bool is_for_all = (output == "token" || output == "json") &&
-                          !is_on(given, "pass-cluster") && !has_template(*command);
-  if (is_for_all && !given.has("allow-server")) {
-    all.push_back({.severity = Advice::Severity::error,
-                   .message = "has --cache without --allow-server and without a template in "
+  if (!options.is_cached) return;
+  const bool is_for_all =
+      options.output != Output::exec_credential && !options.pass_cluster && !has_template(command);
+  if (is_for_all && !settings.is_given("allow-server")) {
+    findings.push_back(
+        {.severity = Finding::Severity::error,
+         .error = {.message = "has --cache without --allow-server and without a template in "
                               "--command: one credential would serve every server",
-                   .hint = "add --allow-server=https://HOST[:PORT] for the intended servers"});
+                   .hint = "add --allow-server=https://HOST[:PORT] for the intended servers"}});
   }
   const auto* const known = std::find_if(kKnown.begin(), kKnown.end(),
                                          [name](const Known& one) { return one.program == name; });
-  if (known != kKnown.end() && !given.has("identity-file")) {
-    all.push_back({.message = "has --cache without --identity-file, and " + std::string(name) +
+  if (known != kKnown.end() && options.identity_files.empty()) {
+    findings.push_back(
+        {.error = {.message = "has --cache without --identity-file, and " + std::string(name) +
                               " reads " + std::string(known->file),
-                   .hint = "add --identity-file=PATH for the files that choose its identity"});
+                   .hint = "add --identity-file=PATH for the files that choose its identity"}});
   }
-  return all;
 }
 
 }  // namespace execcred::wrap

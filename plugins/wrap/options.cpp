@@ -14,14 +14,10 @@
 namespace execcred::wrap {
 namespace {
 
-constexpr std::array<std::string_view, 3> kOutputs = {"exec-credential", "token", "json"};
+constexpr std::array<Named<Output>, 3> kOutputs = {{{"exec-credential", Output::exec_credential},
+                                                    {"token", Output::token},
+                                                    {"json", Output::json}}};
 constexpr std::array<std::string_view, 1> kJson = {"json"};
-
-Result<Output> parse_output(const std::string& text) {
-  const auto* const found = std::find(kOutputs.begin(), kOutputs.end(), text);
-  if (found != kOutputs.end()) return static_cast<Output>(found - kOutputs.begin());
-  return Error::configuration(in_quotes(text) + " is none of exec-credential, token and json");
-}
 
 // Names joined by dots, none of which is empty.
 Result<std::string> parse_path(const std::string& text) {
@@ -73,9 +69,7 @@ void add_options(OptionSet& set, Options& options) {
       .required()
       .not_identity("the program's file and its arguments after templates are inputs")
       .example(R"(["/usr/local/bin/aws","eks","get-token","--cluster-name","{clusterName}"])");
-  set.add_parsed("output", options.output, "exec-credential|token|json", "What it prints",
-                 parse_output)
-      .choices(kOutputs)
+  set.add_choice<kOutputs>("output", options.output, "exec-credential|token|json", "What it prints")
       .default_text("exec-credential");
   set.add_parsed("token-field", options.token_field, "FIELD",
                  "With --output=json: where the token is, names joined by dots", parse_path)

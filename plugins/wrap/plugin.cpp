@@ -83,17 +83,11 @@ class Wrap final : public Provider {
  public:
   void add_options(OptionSet& set) override { wrap::add_options(set, options_); }
 
-  Status check(const Settings& settings) const override {
-    return check_options(options_, settings);
-  }
-
-  std::vector<std::string> needs_of_cluster(const GivenOptions& given) const override {
-    if (!uses_config(given.values("command"))) return {};
-    return {"{config.FIELD} in " + given.as_typed("command")};
-  }
-
-  std::vector<Advice> advise(const GivenOptions& given) const override {
-    return wrap::advise(given);
+  std::vector<Finding> check(const Settings& settings,
+                             const Environment& /*environment*/) const override {
+    std::vector<Finding> findings = refusals(check_options(options_, settings));
+    advise(options_, settings, findings);
+    return findings;
   }
 
   Result<Plan> plan(const Settings& settings, Inputs& inputs) const override {
@@ -166,9 +160,13 @@ class Wrap final : public Provider {
     return Issued{.credential = std::move(*credential), .target = command.program};
   }
 
-  Binding own_binding(const GivenOptions& /*given*/) const override {
-    return {.text = "nobody knows at which servers the program's credential is good",
-            .warns_in_show_config = true};
+  Binding bind(const Settings& settings) const override {
+    Binding binding = {.text = "nobody knows at which servers the program's credential is good",
+                       .warns_in_show_config = true};
+    if (uses_config(options_.command.arguments)) {
+      binding.needs_cluster = {"{config.FIELD} in " + settings.where_from("command")};
+    }
+    return binding;
   }
 
   Options options_;

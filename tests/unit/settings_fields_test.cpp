@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of spec.cluster.config with several spellings, and options that change what a
+// Fields of spec.cluster.config with several spellings, and options that decide which of them a
 // ClusterProfile may set.
 #include "expect.hpp"
 #include "settings_program.hpp"
@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 namespace execcred {
 namespace {
 
@@ -15,19 +17,24 @@ using test::check_fails;
 using test::Texts;
 
 constexpr auto kConfiguration = Error::Kind::configuration;
+constexpr std::array<std::string_view, 1> kOther = {"other"};
 
 // A program with one option that two other plugins spell differently.
 struct TwoSpellings {
   std::string name;
   std::string key;
+  std::string reader;
   bool from_profile = false;
   OptionSet options;
   Settings settings{options};
 
+  OptionBuilder name_option =
+      options.add("secret-name", name, "NAME", "a name")
+          .from_profile(Option::Profile::config_and_arguments, {"name", "secretName"});
+  OptionBuilder key_option = options.add("key", key, "KEY", "a key");
+
   TwoSpellings() {
-    options.add("secret-name", name, "NAME", "a name")
-        .from_profile(Option::Profile::config_and_arguments, {"name", "secretName"});
-    options.add("key", key, "KEY", "a key");
+    options.add("reader", reader, "NAME", "a reader").default_text("usual");
     options.add(kBoundaryFlag, from_profile, "a boundary").no_environment();
   }
 
@@ -63,25 +70,26 @@ TEST_CASE("settings: a field without use in a run is ignored, and is reported as
        {R"({"secretName":"a"})", R"({"secretName":7})", R"({"secretName":["a","b"]})"}) {
     CAPTURE(config);
     TwoSpellings program;
-    program.options.change("secret-name").unused_from_profile("nobody asks for it");
+    program.name_option.field_only_for("secretName", "reader", kOther);
+    REQUIRE(program.settings.read_arguments({"--reader=mine"}));
     REQUIRE(program.read(config));
     CHECK(program.name.empty());
     CHECK(program.settings.passed_over() ==
-          Texts{"spec.cluster.config.secretName is passed over: nobody asks for it"});
+          Texts{"spec.cluster.config.secretName is passed over: --reader=mine does not use it"});
   }
   TwoSpellings program;
-  program.options.change("secret-name").unused_from_profile("nobody asks for it");
+  program.name_option.field_only_for("name", "reader", kOther);
   REQUIRE(program.read(R"({"name":"","secretName":null,"other":"x"})"));
   CHECK(program.settings.passed_over().empty());
 }
 
-TEST_CASE("settings: after a second declaration only the spellings of that declaration are used") {
+TEST_CASE("settings: only the spellings that the run uses set the option") {
   TwoSpellings program;
-  program.options.change("secret-name").unused_from_profile("this reader has another");
-  program.options.change("secret-name").from_profile(Option::Profile::config, {"secretName"});
+  program.name_option.field_only_for("name", "reader", kOther);
   REQUIRE(program.read(R"({"name":"other","secretName":"s"})"));
   CHECK(program.name == "s");
-  CHECK(program.settings.passed_over().size() == 1);
+  CHECK(program.settings.passed_over() ==
+        Texts{"spec.cluster.config.name is passed over: --reader is not set"});
 }
 
 TEST_CASE("settings: an empty text in a ClusterProfile counts as absent") {
@@ -96,7 +104,7 @@ TEST_CASE("settings: an empty text in a ClusterProfile counts as absent") {
     CHECK((program.settings.get("secret-name").origin == Setting::Origin::unset) == name.empty());
   }
   TwoSpellings shared;
-  shared.options.change("key").from_profile().or_from_field("name");
+  shared.key_option.from_profile().or_from_field("name");
   REQUIRE(shared.read(R"({"key":"","name":"n"})"));
   CHECK(shared.key == "n");
   // An option that only the controller may set is refused even if it is empty.
@@ -111,7 +119,7 @@ TEST_CASE("settings: the error of a missing required option names its empty fiel
                                                              {R"({"key":"","name":""})", "key"}}) {
     CAPTURE(config);
     TwoSpellings program;
-    program.options.change("key").required().from_profile().or_from_field("name");
+    program.key_option.required().from_profile().or_from_field("name");
     REQUIRE(program.read(config));
     check_fails(program.settings.check_required(), kConfiguration,
                 "--key is required, and spec.cluster.config." + field + " is empty");
@@ -126,23 +134,30 @@ TEST_CASE("settings: an option can use the field of another option if its own fi
            {R"({"secretName":"n"})", ""}}) {
     CAPTURE(config);
     TwoSpellings program;
-    program.options.change("key").from_profile().or_from_field("name");
+    program.key_option.from_profile().or_from_field("name");
     REQUIRE(program.read(config));
     CHECK(program.key == key);
   }
   TwoSpellings program;
-  program.options.change("key").from_profile().or_from_field("name");
+  program.key_option.from_profile().or_from_field("name");
   REQUIRE(program.settings.read_arguments({"--key=flag"}));
   REQUIRE(program.read(R"({"name":"n"})"));
   CHECK(program.key == "flag");
 }
 
-TEST_CASE("settings: a default's origin is the one that its option declares") {
+TEST_CASE("settings: a default that another option gives names that option as its origin") {
   TwoSpellings program;
-  program.options.change("key").default_text("token", "--convention=x");
-  CHECK(program.settings.where_from("key") == "--convention=x");
+  program.key_option.default_by("reader", [](std::string_view reader) {
+    return reader == "mine" ? std::string_view("token") : std::string_view();
+  });
+  CHECK(program.settings.where_from("key") == "unset");
+  REQUIRE(program.settings.read_arguments({"--reader=mine"}));
+  CHECK(program.settings.where_from("key") == "--reader=mine");
   const std::string shown = program.settings.show();
-  CHECK_MESSAGE(shown.find("token  --convention=x\n") != std::string::npos, shown);
+  CHECK_MESSAGE(shown.find("token  --reader=mine\n") != std::string::npos, shown);
+  TwoSpellings usual;
+  usual.key_option.default_by("reader", [](std::string_view) { return std::string_view("k"); });
+  CHECK(usual.settings.where_from("key") == "--reader=usual");
 }
 
 TEST_CASE("settings: a flag wins over either spelling") {
@@ -152,11 +167,12 @@ TEST_CASE("settings: a flag wins over either spelling") {
   CHECK(program.name == "flag");
 }
 
-TEST_CASE("settings: an argument behind the boundary is checked again when options have changed") {
+TEST_CASE("settings: an argument behind the boundary is refused if the run uses no such field") {
   TwoSpellings program;
   REQUIRE(program.settings.read_arguments({"--from-profile", "--secret-name=a"}));
+  program.name_option.field_only_for("name", "reader", kOther);
   CHECK(program.settings.check_profile_arguments());
-  program.options.change("secret-name").unused_from_profile("it has no use");
+  program.name_option.field_only_for("secretName", "reader", kOther);
   check_fails(program.settings.check_profile_arguments(), kConfiguration,
               "--secret-name stands behind --from-profile");
 }
@@ -164,7 +180,7 @@ TEST_CASE("settings: an argument behind the boundary is checked again when optio
 TEST_CASE("settings: an option can be opened to the ClusterProfile, with its own spellings") {
   TwoSpellings program;
   check_fails(program.read(R"({"key":"k"})"), kConfiguration, "config.key sets --key");
-  program.options.change("key").from_profile(Option::Profile::config, {"secretKey"});
+  program.key_option.from_profile(Option::Profile::config, {"secretKey"});
   check_fails(program.read(R"({"key":"k"})"), kConfiguration,
               "config.key is not the field of --key");
   REQUIRE(program.read(R"({"secretKey":"k"})"));

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <tuple>
 
 namespace execcred {
 namespace {
@@ -233,6 +234,73 @@ TEST_CASE("settings: --show-config shows each setting with its value and origin"
     CHECK(contains(line, "  " + std::string(c.value) + " "));
     CHECK(line.ends_with("  " + std::string(c.origin)));
   }
+}
+
+enum class Mood { calm, stormy };
+constexpr std::array<Named<Mood>, 2> kMoods = {{{"calm", Mood::calm}, {"stormy", Mood::stormy}}};
+constexpr std::array<std::string_view, 3> kColours = {"red", "green", "blue"};
+constexpr std::array<std::string_view, 1> kStormy = {"stormy"};
+
+// A program whose options have choices. The colour is used only in a storm.
+struct Moody {
+  Mood mood = Mood::calm;
+  Texts colours;
+  std::string shade;
+  bool from_profile = false;
+  OptionSet options;
+  Settings settings{options};
+
+  Moody() {
+    options.add_choice<kMoods>("mood", mood, "MOOD", "a mood").from_profile().variable("P_MOOD");
+    options.add("colour", colours, "COLOUR", "a colour")
+        .choices(kColours, "colour of a flag")
+        .only_for("mood", kStormy);
+    options.add("shade", shade, "SHADE", "a shade").choices_besides_others(kColours);
+    options.add(kBoundaryFlag, from_profile, "a boundary").no_environment();
+  }
+
+  Status read(const Texts& arguments, const Texts& variables = {}, std::string_view config = "{}") {
+    const Environment environment(variables);
+    TRY(settings.read_arguments(arguments));
+    TRY(settings.read_environment(environment));
+    const json::Value value = TRY(json::parse(config));
+    TRY(settings.read_config(value));
+    TRY(settings.read_variables(environment));
+    return settings.store();
+  }
+};
+
+TEST_CASE("settings: an option takes only its choices, whatever sets it") {
+  for (const auto& [arguments, variables, config, where] :
+       std::vector<std::tuple<Texts, Texts, std::string_view, std::string>>{
+           {{"--mood=sunny"}, {}, "{}", "--mood"},
+           {{"--from-profile", "--mood=sunny"}, {}, "{}", "--mood behind --from-profile"},
+           {{}, {"EXECCRED_MOOD=sunny"}, "{}", "EXECCRED_MOOD"},
+           {{}, {}, R"({"mood":"sunny"})", "spec.cluster.config.mood"},
+           {{}, {"P_MOOD=sunny"}, "{}", "P_MOOD"}}) {
+    CAPTURE(where);
+    Moody program;
+    check_fails(program.read(arguments, variables, config), kConfiguration,
+                where + ": 'sunny' is neither calm nor stormy");
+    CHECK(program.mood == Mood::calm);
+  }
+  Moody program;
+  REQUIRE(program.read({"--mood=stormy", "--colour=red", "--colour=blue", "--shade=any"}));
+  CHECK(program.mood == Mood::stormy);
+  CHECK(program.colours == Texts{"red", "blue"});
+  CHECK(program.shade == "any");
+  Moody pink;
+  check_fails(pink.read({"--mood=stormy", "--colour=red", "--colour=pink"}), kConfiguration,
+              "--colour: 'pink' is no colour of a flag\nhint: there are: red, green, blue");
+}
+
+TEST_CASE("settings: a variable of an option that is not used may have any value") {
+  Moody calm;
+  REQUIRE(calm.read({}, {"EXECCRED_COLOUR=pink"}));
+  CHECK(calm.colours.empty());
+  check_fails(calm.read({"--mood=stormy"}), kConfiguration, "EXECCRED_COLOUR: 'pink' is no colour");
+  Moody flag;
+  check_fails(flag.read({"--colour=pink"}), kConfiguration, "--colour: 'pink' is no colour");
 }
 
 }  // namespace

@@ -29,8 +29,10 @@ struct OnPlatform {
   OptionSet options;
   Settings settings{options};
 
+  OptionBuilder client_option =
+      options.add("client", client, "ID", "a client").variable("P_CLIENT").secret();
+
   OnPlatform() {
-    options.add("client", client, "ID", "a client").variable("P_CLIENT").secret();
     options.add("region", region, "REGION", "a region").from_profile().variable("P_REGION");
     options.add("scope", scopes, "SCOPE", "a scope").variable("P_SCOPES");
     options.add("account", account, "NAME", "an account")
@@ -118,7 +120,7 @@ TEST_CASE("variables: the error of an invalid value names the variable") {
 TEST_CASE("variables: those of an option that is not used are not read") {
   constexpr std::array<std::string_view, 1> kOther = {"other"};
   OnPlatform program;
-  program.options.change("client").only_for("region", kOther);
+  program.client_option.only_for("region", kOther);
   REQUIRE(program.read({}, {"P_CLIENT=theirs"}));
   CHECK(program.client.empty());
   CHECK(program.settings.get("client").origin == Origin::unset);

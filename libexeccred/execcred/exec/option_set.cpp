@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/exec/option_set.hpp>
 
-#include <execcred/base/assert.hpp>
 #include <execcred/base/text.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace execcred {
@@ -73,14 +71,23 @@ OptionBuilder& OptionBuilder::from_profile(Option::Profile profile,
   });
 }
 
-OptionBuilder& OptionBuilder::unused_from_profile(std::string_view because) {
-  return set([because](Option& option) {
-    option.profile = Option::Profile::never;
-    option.unused_because = because;
-    std::move(option.config_fields.begin(), option.config_fields.end(),
-              std::back_inserter(option.unused_fields));
-    option.config_fields.clear();
-  });
+// "'x' is neither a nor b", or "'x' is no flow" if there is a noun.
+Status Option::check_choices(const std::vector<std::string>& texts) const {
+  if (choices.empty() || has_other_values) return {};
+  for (const std::string& text : texts) {
+    if (std::find(choices.begin(), choices.end(), text) != choices.end()) continue;
+    std::vector<std::string> names(choices.begin(), choices.end());
+    if (!choice_noun.empty()) {
+      return Error::configuration(in_quotes(text) + " is no " + std::string(choice_noun),
+                                  "there are: " + join(names, ", "));
+    }
+    const std::string last = std::exchange(names.back(), {});
+    names.pop_back();
+    const bool are_two = names.size() == 1;
+    return Error::configuration(in_quotes(text) + (are_two ? " is neither " : " is none of ") +
+                                join(names, ", ") + (are_two ? " nor " : " and ") + last);
+  }
+  return {};
 }
 
 OptionBuilder OptionSet::add(Option option) {
@@ -136,12 +143,6 @@ const Option* OptionSet::find(std::string_view name) const {
     if (option.name == name) return &option;
   }
   return nullptr;
-}
-
-OptionBuilder OptionSet::change(std::string_view name) {
-  const Option* option = find(name);
-  EXECCRED_ASSERT(option != nullptr);
-  return {options_, static_cast<std::size_t>(option - options_.data())};
 }
 
 const Option* OptionSet::find_short(char short_name) const {

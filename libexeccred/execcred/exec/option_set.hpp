@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@
 #include <vector>
 
 namespace execcred {
+
+class Settings;
+struct Finding;
 
 // The values from a ClusterProfile that an option accepts, for JSON Schemas. The program's own
 // check decides.
@@ -34,6 +38,13 @@ struct ValueForm {
 inline constexpr ValueForm kSubdomainForm = {
     "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$", 253};
 inline constexpr ValueForm kLabelForm = {"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", 63};
+
+// A name of an option's value, for OptionSet::add_choice.
+template <class T>
+struct Named {
+  std::string_view name;
+  T value;
+};
 
 // The names of a table, for OptionBuilder::choices.
 template <class Entry, std::size_t Size>
@@ -55,6 +66,12 @@ struct OptionUse {
   std::span<const std::string_view> other_values = {};
 };
 
+// A ClusterProfile's field that sets its option only if a condition holds.
+struct FieldUse {
+  std::string_view field = {};
+  OptionUse use = {};
+};
+
 struct Option {
   enum class Profile {
     never,                 // only from the controller's side
@@ -67,7 +84,9 @@ struct Option {
   std::string_view value_name = {};  // "PATH"; empty for a switch
   std::string_view help = {};
   std::string default_text = {};
-  std::string default_origin = "default";  // as --show-config prints it
+  // Another option whose value gives the default that --show-config prints, and that text.
+  std::string_view default_by = {};
+  std::string_view (*default_for)(std::string_view value) = nullptr;
   bool is_repeatable = false;
   bool is_required = false;
   bool has_environment = true;  // EXECCRED_<NAME>
@@ -76,9 +95,7 @@ struct Option {
   std::vector<std::string> config_fields = {};  // its spellings in spec.cluster.config
   std::string shared_field =
       {};  // another option's field, which sets this one if no other field does
-  // Fields that set it in other runs of the program, and that this run ignores.
-  std::vector<std::string> unused_fields = {};
-  std::string unused_because = {};  // "--flow=pinniped does not use it"
+  std::vector<FieldUse> field_uses = {};  // fields that are ignored unless these hold
   std::vector<std::string_view> variables =
       {};  // other programs' names for it; the first that is set is used
 
@@ -90,15 +107,18 @@ struct Option {
   std::string_view group = {};    // the heading in --help
   std::string_view example = {};  // a value
   std::span<const std::string_view> choices = {};
-  bool has_other_values = false;  // besides the choices
+  std::string_view choice_noun = {};  // "flow", in the error "'x' is no flow"
+  bool has_other_values = false;      // besides the choices
   const ValueForm* form = nullptr;
   std::string_view permission = {};  // the option that may have to allow a ClusterProfile's value
   bool is_choice = false;            // an identity: only `permission` may allow it
-  bool is_directory = false;         // its value is a path, of a directory
-  bool is_template = false;          // {clusterName} and {server.host} are filled in
-  bool is_command = false;           // a JSON array: a program and its arguments
-  std::string_view weakness = {};    // "gives …": its effect, behind ", which"
-  std::string_view weakness_hint = {};                // empty: leave it out
+  // The finding about a ClusterProfile's value, for lint.
+  std::optional<Finding> (*judge)(const std::string& value, const Settings& settings) = nullptr;
+  bool is_directory = false;            // its value is a path, of a directory
+  bool is_template = false;             // {clusterName} and {server.host} are filled in
+  bool is_command = false;              // a JSON array: a program and its arguments
+  std::string_view weakness = {};       // "gives …": its effect, behind ", which"
+  std::string_view weakness_hint = {};  // empty: leave it out
   bool (*is_weak)(std::string_view value) = nullptr;  // only these values; null: any
   bool is_minor_weakness = false;
   bool needs_cluster = false;  // it has no use without spec.cluster
@@ -113,6 +133,8 @@ struct Option {
 
   // Reads the texts (one, unless the option repeats) into the program's variable.
   std::function<Status(const std::vector<std::string>&)> store = {};
+  // Fails (configuration) if a text is none of the choices.
+  Status check_choices(const std::vector<std::string>& texts) const;
 
   bool is_switch() const { return value_name.empty(); }
   // Whether its value is the path of a file or directory.
@@ -156,19 +178,36 @@ class OptionBuilder {
   OptionBuilder& short_name(char c) {
     return set([c](Option& o) { o.short_name = c; });
   }
-  OptionBuilder& default_text(std::string_view text, std::string_view origin = "default") {
-    return set([text, origin](Option& o) {
-      o.default_text = text;
-      o.default_origin = origin;
+  OptionBuilder& default_text(std::string_view text) {
+    return set([text](Option& o) { o.default_text = text; });
+  }
+  // The default depends on the value of `option`, which is "" if that is not set. `option` must be
+  // a literal, and is not copied.
+  OptionBuilder& default_by(std::string_view option,
+                            std::string_view (*text_for)(std::string_view value)) {
+    return set([=](Option& o) {
+      o.default_by = option;
+      o.default_for = text_for;
     });
   }
   // The option may come from a ClusterProfile. Its field is the option's name in camelCase, unless
   // `config_fields` are given.
   OptionBuilder& from_profile(Option::Profile profile = Option::Profile::config_and_arguments,
                               std::vector<std::string> config_fields = {});
-  // In this run a ClusterProfile cannot set the option: its fields are ignored, and its argument
-  // behind --from-profile is refused. A later from_profile() allows it again.
-  OptionBuilder& unused_from_profile(std::string_view because);
+  // A ClusterProfile's field is ignored unless `option` has one of the values; "" stands for an
+  // option that is not set. If no field of the option counts, its argument behind --from-profile is
+  // refused. The texts must be literals, and are not copied.
+  OptionBuilder& field_only_for(std::string_view field, std::string_view option,
+                                std::span<const std::string_view> values) {
+    return set([=](Option& o) {
+      o.field_uses.push_back({.field = field, .use = {.option = option, .values = values}});
+    });
+  }
+  // Lint judges a ClusterProfile's value by this rule, which also knows the controller's settings.
+  OptionBuilder& judged_by(std::optional<Finding> (*judge)(const std::string& value,
+                                                           const Settings& settings)) {
+    return set([judge](Option& o) { o.judge = judge; });
+  }
   // A value from a ClusterProfile may need this option ("allow-audience"). `option` must be a
   // literal, and is not copied.
   OptionBuilder& allowed_by(std::string_view option) {
@@ -182,9 +221,13 @@ class OptionBuilder {
   OptionBuilder& or_from_field(std::string_view field) {
     return set([field](Option& o) { o.shared_field = field; });
   }
-  // `names` are the option's only values. They must have static storage duration.
-  OptionBuilder& choices(std::span<const std::string_view> names) {
-    return set([names](Option& o) { o.choices = names; });
+  // `names` are the option's only values. Another value is refused: "'x' is no flow", with the noun
+  // "flow". The names and the noun must have static storage duration.
+  OptionBuilder& choices(std::span<const std::string_view> names, std::string_view noun = {}) {
+    return set([=](Option& o) {
+      o.choices = names;
+      o.choice_noun = noun;
+    });
   }
   // `names` are special values of the option, which has other values too.
   OptionBuilder& choices_besides_others(std::span<const std::string_view> names) {
@@ -343,10 +386,13 @@ class OptionSet {
   template <class T, class Parse>
   OptionBuilder add_parsed(std::string_view name, std::vector<T>& target,
                            std::string_view value_name, std::string_view help, Parse parse);
+  // Adds an option whose value is the name of an entry of the table. `target` becomes the entry, or
+  // the entry's value. `noun` is that of OptionBuilder::choices().
+  template <const auto& kTable, class T>
+  OptionBuilder add_choice(std::string_view name, T& target, std::string_view value_name,
+                           std::string_view help, std::string_view noun = {});
 
   const Option* find(std::string_view name) const;
-  // Adds properties to an option that was added earlier. The option must exist.
-  OptionBuilder change(std::string_view name);
   const Option* find_short(char short_name) const;
   const std::vector<Option>& all() const { return options_; }
 
@@ -403,6 +449,28 @@ OptionBuilder OptionSet::add_parsed(std::string_view name, std::vector<T>& targe
                 target = std::move(values);
                 return {};
               }});
+}
+
+template <const auto& kTable, class T>
+OptionBuilder OptionSet::add_choice(std::string_view name, T& target, std::string_view value_name,
+                                    std::string_view help, std::string_view noun) {
+  static constexpr auto kNames = names_of(kTable);
+  // check_choices() refuses every other text.
+  return add({.name = name,
+              .value_name = value_name,
+              .help = help,
+              .store = [&target](const std::vector<std::string>& texts) -> Status {
+                for (const auto& entry : kTable) {
+                  if (entry.name != texts.front()) continue;
+                  if constexpr (std::is_assignable_v<T&, decltype(entry)>) {
+                    target = entry;
+                  } else {
+                    target = entry.value;
+                  }
+                }
+                return {};
+              }})
+      .choices(kNames, noun);
 }
 
 }  // namespace execcred

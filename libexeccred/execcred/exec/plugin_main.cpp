@@ -93,27 +93,6 @@ Environment without_report(const Environment& environment) {
   return Environment(std::move(entries));
 }
 
-// What the controller's side set in this run.
-class GivenInRun final : public GivenOptions {
- public:
-  GivenInRun(const Settings& settings, const Environment& environment)
-      : settings_(settings), environment_(environment) {}
-  std::vector<std::string> values(std::string_view option) const override {
-    const Setting& setting = settings_.get(option);
-    return setting.is_from_profile() ? std::vector<std::string>() : setting.texts;
-  }
-  std::string variable(std::string_view name) const override {
-    return std::string(environment_.get(name).value_or(""));
-  }
-  std::string as_typed(std::string_view option) const override {
-    return settings_.where_from(option);
-  }
-
- private:
-  const Settings& settings_;
-  const Environment& environment_;
-};
-
 // One run of a plugin, from its arguments to the text for standard output.
 class Run {
  public:
@@ -169,9 +148,8 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
   deadline_ = std::chrono::steady_clock::now() + common_.timeout;
   const DebugLog debug(std::string(plugin_.name), common_.debug);
   if (common_.show_config) return show_config(environment, debug);
-  TRY(provider_.change_options(options_, settings_));
   TRY(settings_.check_uses());
-  TRY(provider_.check(settings_));
+  TRY(provider_.refusal(settings_, environment_));
   TRY(settings_.check_profile_arguments());
   return credential(debug);
 }
@@ -216,11 +194,13 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
   request.max_age = common_.max_age;
   TRY(check_required(request.info).cause(cause::kMappingInvalid));
 
-  const Binding binding = provider_.binding(options_, GivenInRun(settings_, environment_));
+  const Binding binding = provider_.binding(settings_);
   const bool is_named = binding.kind == Binding::Kind::named_server;
   deadline::enter_phase("checking the cluster");
   Result<SecretString> document = [&]() -> Result<SecretString> {
-    TRY(provider_.check_request(request));
+    if (binding.check_cluster != nullptr && request.info.cluster) {
+      TRY(binding.check_cluster(*request.info.cluster));
+    }
     TRY(check_cluster(common_.rules, request.info, is_named ? binding.text : ""));
     TRY(check_audience_choice(options_, settings_, common_.rules, request.info));
     TRY(check_choices(options_, settings_));
@@ -238,13 +218,9 @@ Result<SecretString> Run::show_config(const Status& environment, const DebugLog&
     if (!result) deadline::write_to_stderr(format_error(plugin_.name, result.error()));
   };
   check(environment);
-  const Status changed = provider_.change_options(options_, settings_);
-  check(changed);
-  if (changed) {
-    const Status used = settings_.check_uses();
-    check(used);
-    if (used) check(provider_.check(settings_));
-  }
+  const Status used = settings_.check_uses();
+  check(used);
+  if (used) check(provider_.refusal(settings_, environment_));
   check(settings_.check_profile_arguments());
   std::string document;
   const Result<ExecInfo> info = exec_info(document, debug);
@@ -259,7 +235,7 @@ Result<SecretString> Run::show_config(const Status& environment, const DebugLog&
 }
 
 void Run::warn_of_servers() const {
-  const Binding binding = provider_.binding(options_, GivenInRun(settings_, environment_));
+  const Binding binding = provider_.binding(settings_);
   if (!binding.warns_in_show_config) return;
   const Error warning = {
       .message = "--allow-server is not set, so any https server gets a token; " + binding.text,

@@ -10,18 +10,30 @@
 #include <execcred/os/deadline.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace execcred {
 namespace {
 
 // Whether a ClusterProfile names the token's audience, which must be its server.
-bool is_audience_server(const OptionSet& options, const GivenOptions& given) {
-  const Option* const audience = options.find("audience");
+bool is_audience_server(const Settings& settings) {
+  const Option* const audience = settings.options().find("audience");
   if (audience == nullptr || audience->profile == Option::Profile::never) return false;
-  const std::vector<std::string> allowed = given.values("allow-audience");
-  return !given.has("audience") && !allowed.empty() &&
+  const std::vector<std::string>& allowed = settings.given("allow-audience");
+  return !settings.is_given("audience") && !allowed.empty() &&
          std::all_of(allowed.begin(), allowed.end(),
                      [](const std::string& pattern) { return pattern == "server"; });
+}
+
+// What names the server, as it is typed; empty if nothing does.
+std::string server_is_named_by(const Settings& settings) {
+  for (const Option& option : settings.options().all()) {
+    const std::vector<std::string>& values = settings.given(option.name);
+    if (option.is_template && std::any_of(values.begin(), values.end(), names_server)) {
+      return std::string(kServerHost) + " in " + settings.where_from(option.name);
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -54,20 +66,31 @@ std::string CredentialRequest::as_typed(std::string_view option) const {
   return is_set ? settings->where_from(name) : std::string(option);
 }
 
-Binding Provider::binding(const OptionSet& options, const GivenOptions& given) const {
-  using Kind = Binding::Kind;
-  Binding own = own_binding(given);
-  if (own.kind == Kind::stored_server) return own;
-  for (const Option& option : options.all()) {
-    if (!option.is_template) continue;
-    const std::vector<std::string> values = given.values(option.name);
-    if (std::any_of(values.begin(), values.end(), names_server)) {
-      return {.kind = Kind::named_server,
-              .text = std::string(kServerHost) + " in " + given.as_typed(option.name)};
-    }
+std::vector<Finding> refusals(Status checked) {
+  if (checked) return {};
+  return {{.severity = Finding::Severity::refusal, .error = std::move(checked).error()}};
+}
+
+Status Provider::refusal(const Settings& settings, const Environment& environment) const {
+  for (Finding& finding : check(settings, environment)) {
+    if (finding.severity == Finding::Severity::refusal) return std::move(finding.error);
   }
-  if (own.kind != Kind::any_server || !is_audience_server(options, given)) return own;
-  return {.kind = Kind::named_server, .text = given.as_typed("allow-audience") + "=server"};
+  return {};
+}
+
+Binding Provider::binding(const Settings& settings) const {
+  using Kind = Binding::Kind;
+  Binding binding = bind(settings);
+  if (binding.kind == Kind::stored_server) return binding;
+  std::string named_by = server_is_named_by(settings);
+  if (named_by.empty() && binding.kind == Kind::any_server && is_audience_server(settings)) {
+    named_by = settings.where_from("allow-audience") + "=server";
+  }
+  if (named_by.empty()) return binding;
+  binding.kind = Kind::named_server;
+  binding.text = std::move(named_by);
+  binding.warns_in_show_config = false;
+  return binding;
 }
 
 namespace {

@@ -48,26 +48,6 @@ struct CredentialRequest {
   std::string as_typed(std::string_view option) const;
 };
 
-// The settings of a configuration, for checks before a run.
-class GivenOptions {
- public:
-  virtual ~GivenOptions() = default;
-  // The values from flags, or else from the environment. Empty if the option is not set, or if only
-  // a ClusterProfile could set it.
-  virtual std::vector<std::string> values(std::string_view option) const = 0;
-  // The value of a variable that belongs to no option; empty if it is not set.
-  virtual std::string variable(std::string_view name) const = 0;
-  // The flag or variable that sets the option, for messages.
-  virtual std::string as_typed(std::string_view option) const { return "--" + std::string(option); }
-
-  bool has(std::string_view option) const { return !values(option).empty(); }
-  // The first value; empty if there is none.
-  std::string value(std::string_view option) const {
-    const std::vector<std::string> all = values(option);
-    return all.empty() ? std::string() : all.front();
-  }
-};
-
 // What ties a plugin's credential to one server, as far as its options say.
 struct Binding {
   enum class Kind {
@@ -83,24 +63,34 @@ struct Binding {
   // named_server: where the name is used, as it is typed ("{server.host} in --token-file").
   std::string text = {};
   bool warns_in_show_config = false;  // of any server, as lint does
+  // What needs spec.cluster beside the options that are declared so, as it is typed ("--via").
+  std::vector<std::string> needs_cluster = {};
+  // What the plugin needs of spec.cluster, checked before the access rules are; null: nothing.
+  Status (*check_cluster)(const Cluster& cluster) = nullptr;
 };
 
-// A finding about a configuration, for `execcred lint`.
-struct Advice {
-  enum class Severity { error, warning, info };
+// What can be said about the options without asking anybody.
+struct Finding {
+  enum class Severity {
+    refusal,  // a run fails with it
+    error,    // only `execcred lint` shows it, and what follows
+    warning,
+    info,
+  };
 
   Severity severity = Severity::warning;
-  std::string message = {};  // "lacks --secret-name, which …"
-  std::string hint = {};
+  Error error = {};
   std::string_view variable = {};  // what it is about; empty: the arguments
 };
 
-// The finding for a value that the plugin's own rules refuse.
-inline Advice refused_field(const Error& error) {
-  return {.severity = Advice::Severity::error,
-          .message = "is refused by the plugin: " + error.message,
-          .hint = error.hint};
+// The finding about a ClusterProfile's value that the plugin refuses.
+inline Finding refused_field(const Error& error) {
+  return {.severity = Finding::Severity::error,
+          .error = {.message = "is refused by the plugin: " + error.message, .hint = error.hint}};
 }
+
+// The findings of a check that refuses.
+std::vector<Finding> refusals(Status checked);
 
 class Inputs;
 
@@ -129,43 +119,23 @@ class Provider {
   // Called once, before anything else. The variables must live as long as the provider.
   virtual void add_options(OptionSet& options) = 0;
 
-  // Called once, after the flags and the environment were read, and before the ClusterProfile's
-  // fields are. For options whose value decides what a ClusterProfile may set (OptionSet::change).
-  virtual Status change_options(OptionSet& /*options*/, const Settings& /*settings*/) { return {}; }
-
-  // Called after change_options(). Fails (configuration) if the options cannot be used together. It
-  // makes no request and reads no file.
-  virtual Status check(const Settings& /*settings*/) const { return {}; }
-
-  // Called once, after the client's document was read, and before the access rules are applied to
-  // its cluster. Fails (configuration) if the document lacks something that the plugin needs.
-  virtual Status check_request(const CredentialRequest& /*request*/) const { return {}; }
-
-  // Findings that check() cannot refuse: problems that may make a run fail, and settings that make
-  // a configuration weaker than it looks.
-  virtual std::vector<Advice> advise(const GivenOptions& /*given*/) const { return {}; }
+  // What can be said about the options, by any of them or together. Called after the flags and the
+  // environment were read. It makes no request and reads no file. `environment` is for variables
+  // that belong to no option.
+  virtual std::vector<Finding> check(const Settings& /*settings*/,
+                                     const Environment& /*environment*/) const {
+    return {};
+  }
+  // The first refusal of check().
+  Status refusal(const Settings& settings, const Environment& environment) const;
 
   // What ties the credential to one server. plugin_main() applies the rules for the connection by
-  // it, and lint reports by it what remains open. `options` are the plugin's.
+  // it, and lint reports by it what remains open.
   //
   // A name binds nothing to a connection: the writer of a ClusterProfile also chooses the proxy,
   // and whether and by which CA the server is verified. So where {server.host} chooses the
   // credential, or the audience must equal the server, it is named_server.
-  Binding binding(const OptionSet& options, const GivenOptions& given) const;
-
-  // The options beyond the common ones that need spec.cluster, as they are typed.
-  virtual std::vector<std::string> needs_of_cluster(const GivenOptions& /*given*/) const {
-    return {};
-  }
-
-  // The fields of spec.cluster.config that the plugin checks by its own rules. judge_field()
-  // returns the finding about one of them; nullopt if the plugin would accept the value.
-  virtual std::vector<std::string_view> judged_fields() const { return {}; }
-  virtual std::optional<Advice> judge_field(std::string_view /*field*/,
-                                            const std::string& /*value*/,
-                                            const GivenOptions& /*given*/) const {
-    return std::nullopt;
-  }
+  Binding binding(const Settings& settings) const;
 
   // Called after the options were read and the cluster was checked against the access rules. It
   // reads what determines the credential, only through `inputs`, and asks nobody. Its arguments
@@ -177,8 +147,9 @@ class Provider {
   Result<Credential> get_credential(const CredentialRequest& request, const CallContext& run) const;
 
  protected:
-  // What the credential itself is tied to, however it was chosen.
-  virtual Binding own_binding(const GivenOptions& /*given*/) const {
+  // What the credential itself is tied to, however it was chosen. Only what the controller's side
+  // set counts (Settings::given).
+  virtual Binding bind(const Settings& /*settings*/) const {
     return {.text = "such a token is good at more than one server"};
   }
 };

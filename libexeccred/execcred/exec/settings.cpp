@@ -42,7 +42,7 @@ const Option* option_of_field(const OptionSet& options, std::string_view field) 
     if (contains(option.config_fields, field)) return &option;
   }
   for (const Option& option : options.all()) {
-    if (contains(option.unused_fields, field) || camel_case(option.name) == field) return &option;
+    if (camel_case(option.name) == field) return &option;
   }
   return nullptr;
 }
@@ -283,17 +283,17 @@ Status Settings::take_field(const json::Member& member) {
   const Option* option = option_of_field(options_, member.name);
   if (option == nullptr || member.value.is_null()) return {};
   const std::string path = std::string(kConfigPath) + "." + member.name;
-  const bool is_its_field = contains(option->config_fields, member.name);
-  const bool is_unused =
-      is_its_field ? !is_used(*option) : contains(option->unused_fields, member.name);
-  if (options_.ignores_profile() && !is_its_field) return {};
-  if (is_unused) {
-    if (!is_empty_text(member.value)) {
-      passed_over_.push_back(path + " is passed over: " + why_unused(*option));
-    }
+  if (!contains(option->config_fields, member.name)) {
+    return options_.ignores_profile() ? Status() : not_from_field(*option, path);
+  }
+  if (const OptionUse* const use = unmet_use(*option, member.name)) {
+    if (is_empty_text(member.value)) return {};
+    const std::string_view value = first_text(get(use->option));
+    passed_over_.push_back(
+        path + " is passed over: --" + std::string(use->option) +
+        (value.empty() ? " is not set" : "=" + std::string(value) + " does not use it"));
     return {};
   }
-  if (!is_its_field) return not_from_field(*option, path);
   Setting& setting = of(*option);
   if (is_empty_text(member.value)) {
     setting.empty_field = member.name;
@@ -356,11 +356,13 @@ Status Settings::read_variables(const Environment& environment) {
 
 Status Settings::check_profile_arguments() const {
   for (const Option& option : options_.all()) {
-    const bool is_behind = of(option).origin == Setting::Origin::profile_argument;
-    const bool may_be = option.profile == Option::Profile::config_and_arguments && is_used(option);
-    if (is_behind && !may_be) {
-      return not_from_arguments(option);
-    }
+    if (of(option).origin != Setting::Origin::profile_argument) continue;
+    const std::vector<std::string>& fields = option.config_fields;
+    const bool may_be = option.profile == Option::Profile::config_and_arguments &&
+                        std::any_of(fields.begin(), fields.end(), [&](const std::string& field) {
+                          return unmet_use(option, field) == nullptr;
+                        });
+    if (!may_be) return not_from_arguments(option);
   }
   return {};
 }
@@ -371,10 +373,18 @@ bool Settings::holds(const OptionUse& use) const {
           is_among(first_text(get(use.other_option)), use.other_values));
 }
 
-bool Settings::is_used(const Option& option) const {
-  return std::all_of(option.uses.begin(), option.uses.end(),
-                     [this](const OptionUse& use) { return holds(use); });
+// A condition of the option, or of this field of it, that does not hold; nullptr if all hold.
+const OptionUse* Settings::unmet_use(const Option& option, std::string_view field) const {
+  for (const OptionUse& use : option.uses) {
+    if (!holds(use)) return &use;
+  }
+  for (const FieldUse& one : option.field_uses) {
+    if (one.field == field && !holds(one.use)) return &one.use;
+  }
+  return nullptr;
 }
+
+bool Settings::is_used(const Option& option) const { return unmet_use(option) == nullptr; }
 
 bool Settings::reads_variables(const Option& option) const {
   const auto is_given = [this](std::string_view name) {
@@ -390,41 +400,37 @@ bool Settings::is_requested(const Option& option) const {
 
 Status Settings::check_uses() const {
   for (const Option& option : options_.all()) {
-    if (option.uses.front().option.empty() || !is_flag(option.name)) continue;
-    for (const OptionUse& use : option.uses) {
-      if (!holds(use)) return not_used(option, use, first_text(get(use.option)));
-    }
+    if (!is_flag(option.name)) continue;
+    const OptionUse* const use = unmet_use(option);
+    if (use != nullptr) return not_used(option, *use, first_text(get(use->option)));
   }
   return {};
-}
-
-// What completes "… is passed over: ".
-std::string Settings::why_unused(const Option& option) const {
-  for (const OptionUse& use : option.uses) {
-    if (holds(use)) continue;
-    const std::string_view value = first_text(get(use.option));
-    return "--" + std::string(use.option) +
-           (value.empty() ? " is not set" : "=" + std::string(value) + " does not use it");
-  }
-  return option.unused_because;
 }
 
 Status Settings::store() {
   for (const Option& option : options_.all()) {
     Setting& setting = of(option);
-    if (setting.origin == Setting::Origin::unset || setting.is_stored) continue;
+    const bool is_given = setting.origin == Setting::Origin::flag ||
+                          (setting.origin != Setting::Origin::unset && is_used(option));
+    if (!is_given || setting.is_stored) continue;
     setting.is_stored = true;
-    Status stored = option.store(setting.texts);
-    if (stored) continue;
-    std::string& message = stored.error().message;
-    for (const std::string& text : setting.texts) {
-      const std::size_t at = message.find(text);
-      if (at != std::string::npos) message.replace(at, text.size(), shown_value(option, text));
-    }
-    message.insert(0, where_from(option.name) + ": ");
-    return stored;
+    TRY(store(option));
   }
   return {};
+}
+
+Status Settings::store(const Option& option) const {
+  const std::vector<std::string>& texts = of(option).texts;
+  Status stored = option.store(texts);
+  if (stored) stored = option.check_choices(texts);
+  if (stored) return stored;
+  std::string& message = stored.error().message;
+  for (const std::string& text : texts) {
+    const std::size_t at = message.find(text);
+    if (at != std::string::npos) message.replace(at, text.size(), shown_value(option, text));
+  }
+  message.insert(0, where_from(option.name) + ": ");
+  return stored;
 }
 
 Status Settings::check_required() const {
@@ -464,12 +470,28 @@ const Setting& Settings::get(std::string_view name) const {
   return option == nullptr ? unset() : of(*option);
 }
 
+const std::vector<std::string>& Settings::given(std::string_view name) const {
+  const Setting& setting = get(name);
+  return setting.is_from_profile() ? unset().texts : setting.texts;
+}
+
+std::string Settings::value_or_default(std::string_view name) const {
+  const Option& option = *options_.find(name);
+  const std::string text(first_text(of(option)));
+  return text.empty() ? option.default_text : printable(shown_value(option, text));
+}
+
+std::string Settings::default_of(const Option& option) const {
+  if (option.default_by.empty()) return option.default_text;
+  return std::string(option.default_for(first_text(get(option.default_by))));
+}
+
 namespace {
 
-std::string value_of(const Option& option, const Setting& setting) {
+std::string value_of(const Option& option, const Setting& setting, std::string value) {
   std::vector<std::string> texts = setting.texts;
   for (std::string& text : texts) text = shown_value(option, text);
-  std::string value = texts.empty() ? option.default_text : printable(join(texts, ","));
+  if (!texts.empty()) value = printable(join(texts, ","));
   if (option.is_secret && !setting.texts.empty()) value = "(set)";
   if (value.empty()) value = option.is_switch() ? "false" : "-";
   return value;
@@ -493,7 +515,9 @@ std::string Settings::where_from(std::string_view name) const {
     case Setting::Origin::variable:
       return std::string(setting.variable);
     case Setting::Origin::unset:
-      return option->default_text.empty() ? "unset" : option->default_origin;
+      if (default_of(*option).empty()) return "unset";
+      if (option->default_by.empty()) return "default";
+      return "--" + std::string(option->default_by) + "=" + value_or_default(option->default_by);
   }
   return {};
 }
@@ -503,7 +527,7 @@ std::string Settings::show() const {
   std::size_t value_width = 0;
   std::vector<std::pair<const Option*, std::string>> rows;
   for (const Option& option : options_.all()) {
-    std::string value = value_of(option, get(option.name));
+    std::string value = value_of(option, get(option.name), default_of(option));
     name_width = std::max(name_width, option.flag().size());
     value_width = std::max(value_width, value.size());
     rows.emplace_back(&option, std::move(value));

@@ -65,8 +65,8 @@ class Settings {
   // Like read_config(), continues after the first failure and returns it, so that --show-config
   // shows every other setting.
   Status read_environment(const Environment& environment);
-  // Fails (configuration) if an argument behind the boundary set an option that may no longer come
-  // from there, because a setting of the controller decides about it (OptionSet::change).
+  // Fails (configuration) if an argument behind the boundary set an option that may not come from
+  // there with the controller's settings.
   Status check_profile_arguments() const;
   // Reads the values that neither flags nor the environment set. `config` may be of any kind, but
   // only an object has settings. A field that may be set there and is null or "" counts as absent,
@@ -77,13 +77,19 @@ class Settings {
   // Reads other programs' variables, for options that are not set yet.
   Status read_variables(const Environment& environment);
 
-  // Reads the texts that came since the last call into the program's variables. Fails at the first
-  // option whose text is wrong; the next call continues after it.
+  // Reads the texts that came since the last call into the program's variables, unless the option
+  // is not used and no flag set it. Fails at the first option whose text is wrong; the next call
+  // continues after it.
   Status store();
+  // Reads the texts of one option that is set, used or not.
+  Status store(const Option& option) const;
   Status check_required() const;
   Status check_given(const Option& option) const;
 
   const Setting& get(std::string_view name) const;
+  // The values that the controller's side set; empty if a ClusterProfile or nobody set the option.
+  const std::vector<std::string>& given(std::string_view name) const;
+  bool is_given(std::string_view name) const { return !given(name).empty(); }
   const OptionSet& options() const { return options_; }
   // Whether the options on which this one depends have the values that it needs (OptionUse).
   bool is_used(const Option& option) const;
@@ -108,8 +114,10 @@ class Settings {
   Status take_field(const json::Member& member);
   Status read_shared_fields(const json::Value& config);
   bool holds(const OptionUse& use) const;
+  const OptionUse* unmet_use(const Option& option, std::string_view field = {}) const;
   bool reads_variables(const Option& option) const;
-  std::string why_unused(const Option& option) const;
+  std::string default_of(const Option& option) const;
+  std::string value_or_default(std::string_view name) const;
   Status add_profile_value(const Option& option, Setting& setting, std::string value);
 
   Setting& of(const Option& option);

@@ -93,6 +93,15 @@ Result<ServiceAccountToken> read_token(const json::Value& reply,
 
 }  // namespace
 
+Result<std::string> parse_service_account(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash != std::string::npos && is_dns1123_label(text.substr(0, slash)) &&
+      is_dns1123_subdomain(text.substr(slash + 1))) {
+    return text;
+  }
+  return Error::configuration(in_quotes(text) + " is no NAMESPACE/NAME of a service account");
+}
+
 Result<ServiceAccountToken> request_service_account_token(
     HubClient& hub, const ServiceAccountTokenRequest& request) {
   TRY(check_names(request));

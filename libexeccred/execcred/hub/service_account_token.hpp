@@ -16,6 +16,9 @@
 
 namespace execcred {
 
+// Checks NAMESPACE/NAME, as an option names a service account. Fails (configuration).
+Result<std::string> parse_service_account(const std::string& text);
+
 struct ServiceAccountTokenRequest {
   std::string name_space = {};
   std::string name = {};

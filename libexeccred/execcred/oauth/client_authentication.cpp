@@ -19,20 +19,6 @@ namespace {
 constexpr std::chrono::seconds kAssertionLifetime = std::chrono::minutes(3);
 constexpr std::string_view kAssertionTypes = "urn:ietf:params:oauth:client-assertion-type:";
 
-struct NamedMethod {
-  ClientAuthMethod method;
-  std::string_view name;
-};
-
-constexpr std::array<NamedMethod, 6> kMethods = {{
-    {ClientAuthMethod::none, "none"},
-    {ClientAuthMethod::client_secret_basic, "client_secret_basic"},
-    {ClientAuthMethod::client_secret_post, "client_secret_post"},
-    {ClientAuthMethod::private_key_jwt, "private_key_jwt"},
-    {ClientAuthMethod::tls_client_auth, "tls_client_auth"},
-    {ClientAuthMethod::federated, "federated"},
-}};
-
 Error needs(ClientAuthMethod method, std::string_view what) {
   return Error::configuration("the client authentication " + std::string(name_of(method)) +
                               " needs " + std::string(what));
@@ -142,16 +128,9 @@ Status add_credentials(const ClientAuthentication& client, TimePoint now, HttpRe
 
 std::string_view name_of(ClientAuthMethod method) {
   const auto* found =
-      std::find_if(kMethods.begin(), kMethods.end(),
-                   [method](const NamedMethod& known) { return known.method == method; });
-  return found == kMethods.end() ? std::string_view() : found->name;
-}
-
-std::optional<ClientAuthMethod> client_auth_method(std::string_view name) {
-  const auto* found = std::find_if(kMethods.begin(), kMethods.end(),
-                                   [name](const NamedMethod& known) { return known.name == name; });
-  if (found == kMethods.end()) return std::nullopt;
-  return found->method;
+      std::find_if(kClientAuthMethods.begin(), kClientAuthMethods.end(),
+                   [method](const NamedAuthMethod& known) { return known.value == method; });
+  return found == kClientAuthMethods.end() ? std::string_view() : found->name;
 }
 
 ClientAuthMethod default_client_auth(const ClientAuthChoice& choice) {

@@ -10,6 +10,7 @@
 #include <execcred/http/http.hpp>
 #include <execcred/oauth/jwt_sign.hpp>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,8 +27,18 @@ enum class ClientAuthMethod {
   federated,            // an assertion that another issuer made
 };
 
+struct NamedAuthMethod {
+  std::string_view name;
+  ClientAuthMethod value;
+};
+inline constexpr std::array<NamedAuthMethod, 6> kClientAuthMethods = {
+    {{"client_secret_basic", ClientAuthMethod::client_secret_basic},
+     {"client_secret_post", ClientAuthMethod::client_secret_post},
+     {"private_key_jwt", ClientAuthMethod::private_key_jwt},
+     {"tls_client_auth", ClientAuthMethod::tls_client_auth},
+     {"federated", ClientAuthMethod::federated},
+     {"none", ClientAuthMethod::none}}};
 std::string_view name_of(ClientAuthMethod method);
-std::optional<ClientAuthMethod> client_auth_method(std::string_view name);
 
 // What the client can authenticate with, and what the server says it accepts.
 struct ClientAuthChoice {

@@ -165,15 +165,5 @@ TEST_CASE("client authentication: the default depends on the keys and on the ser
   CHECK(with({"private_key_jwt"}) == Method::client_secret_basic);
 }
 
-TEST_CASE("client authentication: method names are read and printed") {
-  for (const char* name : {"none", "client_secret_basic", "client_secret_post", "private_key_jwt",
-                           "tls_client_auth", "federated"}) {
-    REQUIRE(client_auth_method(name));
-    CHECK(name_of(*client_auth_method(name)) == name);
-  }
-  CHECK_FALSE(client_auth_method("client_secret_jwt"));
-  CHECK_FALSE(client_auth_method(""));
-}
-
 }  // namespace
 }  // namespace execcred::test

@@ -20,9 +20,8 @@ constexpr auto kNoCredential = Error::Kind::no_credential;
 
 Options options_of(std::string_view convention) {
   Options options;
-  Result<Convention> parsed = parse_convention(convention);
-  REQUIRE(parsed);
-  options.convention = *parsed;
+  options.convention = convention_of(convention);
+  REQUIRE(options.convention.name == convention);
   return options;
 }
 
@@ -176,7 +175,7 @@ TEST_CASE("read_stored: an error names the key and the Secret, or the folder") {
 
 TEST_CASE("conventions: names are unique, and templates have only known placeholders") {
   std::set<std::string_view> names;
-  for (const Convention& convention : conventions()) {
+  for (const Convention& convention : kConventions) {
     CAPTURE(convention.name);
     CHECK(names.insert(convention.name).second);
     for (const std::string_view text :
