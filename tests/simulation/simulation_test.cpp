@@ -35,11 +35,16 @@ TEST_CASE("simulation: no seed breaks an invariant") {
     all.runs += outcome.runs;
     all.writes += outcome.writes;
     all.removals += outcome.removals;
+    all.conflicts += outcome.conflicts;
+    all.kills += outcome.kills;
     if (!outcome.fault.empty()) FAIL_CHECK(report_of(seed));
   }
   CHECK(all.writes > 0);
+  CHECK(all.conflicts > 0);
+  CHECK(all.kills > 0);
   std::cout << seed - first << " simulated days of 200 clusters: " << all.runs
-            << " runs of plugins, " << all.writes << " writes, " << all.removals << " removals\n";
+            << " runs of plugins, " << all.writes << " writes, " << all.removals << " removals, "
+            << all.conflicts << " conflicts, " << all.kills << " kills\n";
 }
 
 TEST_CASE("simulation: a seed gives the same trace each time, and another one another trace") {

@@ -36,10 +36,12 @@ constexpr Time kCheck = 5min;
 // How long a disturbance may have an effect: the longest pause after a failure, the time until a
 // deleted target is noticed, and the runs in between.
 constexpr Time kAftermath = 12min;
-constexpr Time kRemoved = 1min;
+// The longest pause after a failure, and the run before it.
+constexpr Time kLongestWait = 6min;
 constexpr std::size_t kMostRuns = 150;        // of a cluster's plugin in an hour
 constexpr std::size_t kMostLocalRuns = 1000;  // if it fails by a fault of this machine
 constexpr std::size_t kParallel = 16;
+constexpr int kMostAttempts = 6;  // of a write that meets conflicts
 constexpr std::size_t kTraceLines = 60;
 
 // What a ClusterProfile asks for: a digest names one of these.
@@ -73,6 +75,7 @@ struct Object {
   bool exists = false;
   bool is_foreign = false;
   Index owner = 0;
+  std::uint64_t version = 0;
   sync::Mark mark = {};
 };
 
@@ -86,6 +89,13 @@ struct Told {
   bool is_forbidden = false;  // it resolves to nothing, by a rule
   bool has_problem = false;
   bool is_running = false;
+  Time changed = {};  // what it was told
+  Time begun = {};    // its last job
+
+  void set_listed(bool is, Time now) {
+    if (is && !is_listed) changed = now;
+    is_listed = is;
+  }
 };
 
 struct Process {
@@ -100,6 +110,7 @@ struct Process {
   Index number = 0;
   bool may_remove = false;
   bool may_write = false;  // it was told so
+  Time scanned = {};
   std::size_t running = 0;
   Time wake = Time::max();
 };
@@ -163,7 +174,8 @@ class World {
   void for_a_while(Time most, Action action);
   void move_lease();
   void take_lease(Index process);
-  void restart();
+  void kill(Index index);
+  void restart() { kill(any(kProcesses)); }
   void move_clock(Time step);
   void jump_clock();
   void break_inventory();
@@ -194,9 +206,13 @@ class World {
   struct Run;
   void ask(const std::shared_ptr<Run>& run);
   void answer(Run& run);
+  std::optional<Index> next_place(Run& run);
   void write(const std::shared_ptr<Run>& run);
-  void write_to(Run& run, Index target);
-  void remove(Run& run);
+  void put(const std::shared_ptr<Run>& run, Index place);
+  void conclude(const std::shared_ptr<Run>& run);
+  void write_to(Run& run, Index place);
+  void remove_from(Run& run, Index place);
+  void meddle(Index place);
   void mark_ended(Run& run);
   void end(const std::shared_ptr<Run>& run);
   void fail(Run& run, std::string_view cause, bool is_unavailable, bool is_local = false);
@@ -207,6 +223,7 @@ class World {
   void check_runs(Index cluster);
   void check_targets();
   void check_target(const Process& process, Index cluster, Index target);
+  void check_wait(const Process& process, Index cluster);
   bool is_calm(Index cluster) const;
 
   struct Planned {
@@ -241,7 +258,6 @@ class World {
   bool is_watch_lost_ = false;
   bool is_watch_loss_seen_ = false;
   Index holder_ = kProcesses;  // of the Lease; kProcesses: nobody
-  std::uint64_t lease_ = 0;
   std::vector<std::string> names_;
   std::vector<Profile> profiles_;
   std::vector<Provider> providers_;
@@ -257,7 +273,9 @@ struct World::Run {
   Index cluster;
   Job job;
   JobResult result = {};
-  std::uint64_t lease = 0;  // the term in which it began
+  Index step = 0;          // of its writes or removals
+  int attempts = 0;        // of this one
+  std::uint64_t seen = 0;  // the version of its object, as it was read
 };
 
 World::World(const Options& options) : options_(options), random_(options.seed) {
@@ -364,6 +382,7 @@ void World::event_scanned(Process& process) {
   }
   for (Told& told : process.told) told.is_confirmed_gone = false;
   process.may_write = true;
+  process.scanned = now_;
   note("scan: ", scanned.held.size(), " targets");
   tell(process, std::move(scanned));
   look(process);
@@ -388,8 +407,9 @@ void World::list(Process& process, Index cluster, const Profile& profile) {
   const Server& server = servers_[profile.server];
   const Provider& provider = providers_[server.provider];
   Told& told = process.told[cluster];
-  told.is_listed = true;
+  told.set_listed(true, now_);
   told.is_confirmed_gone = false;
+  if (told.server != profile.server || told.has_problem) told.changed = now_;
   told.server = profile.server;
   told.is_forbidden = !profile.is_half_written && (is_mapping_empty_ || !provider.is_mapped);
   told.has_problem = told.is_forbidden || profile.is_half_written;
@@ -439,7 +459,7 @@ void World::look(Process& process) {
 void World::look_at_files(Process& process, sync::Look& look) {
   if (!look.is_known || inventory_ == Inventory::empty) {
     if (look.is_known) {
-      for (Told& told : process.told) told.is_listed = false;
+      for (Told& told : process.told) told.set_listed(false, now_);
     }
     return;
   }
@@ -447,12 +467,12 @@ void World::look_at_files(Process& process, sync::Look& look) {
     Profile profile = profiles_[i];
     // The folder of every second ClusterProfile may be one that is not mounted.
     const bool is_missing = inventory_ == Inventory::half_empty && i % 2 == 0;
-    process.told[i].is_listed = profile.exists && !is_missing;
+    process.told[i].set_listed(profile.exists && !is_missing, now_);
     if (!process.told[i].is_listed) continue;
     profile.is_half_written = inventory_ == Inventory::half_written && i % 50 == 7;
     // An empty file has no name.
     if (profile.is_half_written && i % 100 == 7) {
-      process.told[i].is_listed = false;
+      process.told[i].set_listed(false, now_);
       continue;
     }
     if (!profile.is_half_written) ++look.count;
@@ -467,7 +487,7 @@ void World::look_at_news(Process& process, sync::Look& look) {
   for (const auto& [cluster, profile] : std::exchange(process.news, {})) {
     process.told[cluster].version = profile.version;
     process.profiles[cluster] = profile;
-    process.told[cluster].is_listed = profile.exists;
+    process.told[cluster].set_listed(profile.exists, now_);
     if (!profile.exists) {
       tell(process, sync::event::Dropped{.cluster = "fleet/" + names_[cluster]});
     } else if (!is_anew) {
@@ -483,7 +503,8 @@ void World::look_at_news(Process& process, sync::Look& look) {
 void World::sweep(Process& process) {
   sync::event::Deleted deleted;
   for (const Held* const held : process.ledger.settled(wall())) {
-    if (!objects_[number_in(held->name)].exists) deleted.held.push_back(*held);
+    const Object& object = objects_[number_in(held->name)];
+    if (!object.exists || object.is_foreign) deleted.held.push_back(*held);
   }
   if (!deleted.held.empty()) note("deleted targets were found: ", deleted.held.size());
   tell(process, std::move(deleted));
@@ -495,17 +516,20 @@ void World::begin(Process& process, Job job) {
   const Index cluster = index_of(job.mark.name);
   check_begin(process, cluster, job);
   process.told[cluster].is_running = true;
+  process.told[cluster].begun = now_;
   ++process.running;
-  auto run = std::make_shared<Run>(
-      Run{.process = process, .cluster = cluster, .job = std::move(job), .lease = lease_});
+  auto run =
+      std::make_shared<Run>(Run{.process = process, .cluster = cluster, .job = std::move(job)});
   run->result.held = run->job.held;
   constexpr std::array kKinds = {"renew ", "remove ", "expire "};
   note("p", process.number, " begins ", kKinds.at(static_cast<Index>(run->job.kind)),
        names_[cluster], " ", run->job.why);
   if (run->job.kind == Job::Kind::renew) {
     ask(run);
+  } else if (run->job.kind == Job::Kind::remove) {
+    write(run);
   } else {
-    after(between(1ms, 50ms), [this, run] { write(run); });
+    after(between(1ms, 50ms), [this, run] { conclude(run); });
   }
 }
 
@@ -519,7 +543,7 @@ void World::fail(Run& run, std::string_view cause, bool is_unavailable, bool is_
 void World::ask(const std::shared_ptr<Run>& run) {
   if (run->job.problem) {
     fail(*run, run->job.problem->cause, false);
-    after(1ms, [this, run] { write(run); });
+    after(1ms, [this, run] { conclude(run); });
     return;
   }
   profiles_[run->cluster].runs.push_back(now_);
@@ -528,7 +552,7 @@ void World::ask(const std::shared_ptr<Run>& run) {
   const bool is_slow = once_in(50);
   after(is_slow ? between(1s, 9s) : between(20ms, 500ms), [this, run] {
     answer(*run);
-    after(once_in(30) ? between(100ms, 4s) : between(5ms, 50ms), [this, run] { write(run); });
+    write(run);
   });
 }
 
@@ -561,18 +585,70 @@ void World::answer(Run& run) {
   run.result.lifetime = sync::Lifetime{.issued = issued, .expires = ends};
 }
 
+// The place that is written or removed next; nullopt if there is none.
+std::optional<Index> World::next_place(Run& run) {
+  if (run.job.kind == Job::Kind::remove) {
+    if (run.step == run.job.held.size()) return std::nullopt;
+    return number_in(run.job.held[run.step].name);
+  }
+  for (; run.result.lifetime && run.step < kTargets; ++run.step) {
+    const Index place = place_of(run.cluster, run.step);
+    const auto is_here = [&](const auto& one) { return one.place == places_[place]; };
+    const auto& clashes = run.job.clashes;
+    if (std::any_of(clashes.begin(), clashes.end(), is_here)) {
+      fail(run, sync::cause::kTargetClash, false);
+      continue;
+    }
+    const sync::Mark& mark = run.job.mark;
+    const auto held = std::find_if(run.job.held.begin(), run.job.held.end(), is_here);
+    const bool is_good = run.job.renewal > wall() && held != run.job.held.end() &&
+                         held->mark.digest == mark.digest && held->mark.is_same_object(mark) &&
+                         !held->mark.is_expired;
+    if (!is_good) return place;
+  }
+  return std::nullopt;
+}
+
+// Reads the next object, and writes it a moment later.
 void World::write(const std::shared_ptr<Run>& run) {
+  const std::optional<Index> place = next_place(*run);
+  if (!place) return conclude(run);
+  run->seen = objects_[*place].version;
+  after(once_in(30) ? between(100ms, 2s) : between(1ms, 50ms),
+        [this, run, place = *place] { put(run, place); });
+}
+
+void World::put(const std::shared_ptr<Run>& run, Index place) {
   Run& one = *run;
-  if (!holds(one.process) || one.process.is_killed) {
+  if (one.process.is_killed) return;
+  if (!holds(one.process)) return conclude(run);
+  meddle(place);
+  if (is_hub_down_) {
+    fail(one, sync::cause::kTargetUnavailable, true);
+  } else if (objects_[place].version != one.seen) {
+    ++outcome_.conflicts;
+    note("p", one.process.number, " meets a conflict: ", places_[place]);
+    if (++one.attempts < kMostAttempts) return write(run);
+    fail(one, sync::cause::kTargetUnavailable, true);
+  } else if (one.job.kind == Job::Kind::remove) {
+    remove_from(one, place);
+  } else {
+    write_to(one, place);
+  }
+  one.attempts = 0;
+  ++one.step;
+  if (!is_quiet_ && once_in(3000)) return kill(one.process.number);
+  write(run);
+}
+
+void World::conclude(const std::shared_ptr<Run>& run) {
+  Run& one = *run;
+  if (one.process.is_killed) return;
+  if (!holds(one.process)) {
     one.result.is_interrupted = true;
     return end(run);
   }
-  if (one.job.kind == Job::Kind::remove) {
-    remove(one);
-  } else {
-    for (Index target = 0; one.result.lifetime && target < kTargets; ++target) {
-      write_to(one, target);
-    }
+  if (one.job.kind != Job::Kind::remove) {
     const auto& failures = one.result.failures;
     const bool is_refused = one.job.kind == Job::Kind::renew && !one.result.lifetime &&
                             sync::is_by_rule(failures.front().cause);
@@ -581,25 +657,15 @@ void World::write(const std::shared_ptr<Run>& run) {
   end(run);
 }
 
-void World::write_to(Run& run, Index target) {
-  const Index place = place_of(run.cluster, target);
+void World::write_to(Run& run, Index place) {
   const auto is_here = [&](const auto& one) { return one.place == places_[place]; };
-  const auto& clashes = run.job.clashes;
-  if (std::any_of(clashes.begin(), clashes.end(), is_here))
-    return fail(run, sync::cause::kTargetClash, false);
   sync::Mark mark = run.job.mark;
   mark.issued = run.result.lifetime->issued;
   mark.expires = run.result.lifetime->expires;
-  const auto held = std::find_if(run.job.held.begin(), run.job.held.end(), is_here);
-  const bool is_good = run.job.renewal > wall() && held != run.job.held.end() &&
-                       held->mark.digest == mark.digest && held->mark.is_same_object(mark) &&
-                       !held->mark.is_expired;
-  if (is_good) return;
   Object& object = objects_[place];
-  if (is_hub_down_) return fail(run, sync::cause::kTargetUnavailable, true);
   const bool is_another_s = object.exists && (object.is_foreign || object.owner != run.cluster);
   if (is_another_s) return fail(run, sync::cause::kTargetForeign, false);
-  object = {.exists = true, .owner = run.cluster, .mark = mark};
+  object = {.exists = true, .owner = run.cluster, .version = object.version + 1, .mark = mark};
   ++outcome_.writes;
   note("p", run.process.number, " writes ", places_[place]);
   if (!is_quiet_ && once_in(500)) {
@@ -616,21 +682,15 @@ void World::write_to(Run& run, Index target) {
   }
 }
 
-void World::remove(Run& run) {
-  std::erase_if(run.result.held, [&](const Held& held) {
-    Object& object = objects_[number_in(held.name)];
-    if (is_hub_down_) {
-      fail(run, sync::cause::kTargetUnavailable, true);
-      return false;
-    }
-    const bool is_ours = object.exists && !object.is_foreign && object.owner == run.cluster;
-    if (!is_ours) return true;
-    object = {};
-    ++outcome_.removals;
-    ++run.result.writes;
-    note("p", run.process.number, " removes ", held.place);
-    return true;
-  });
+void World::remove_from(Run& run, Index place) {
+  std::erase_if(run.result.held, [&](const Held& held) { return held.place == places_[place]; });
+  Object& object = objects_[place];
+  const bool is_ours = object.exists && !object.is_foreign && object.owner == run.cluster;
+  if (!is_ours) return;
+  object = {.version = object.version + 1};
+  ++outcome_.removals;
+  ++run.result.writes;
+  note("p", run.process.number, " removes ", places_[place]);
 }
 
 void World::mark_ended(Run& run) {
@@ -641,7 +701,10 @@ void World::mark_ended(Run& run) {
     Object& object = objects_[number_in(held.name)];
     const bool is_it =
         object.exists && !object.is_foreign && object.mark.expires == held.mark.expires;
-    if (is_it && object.owner == run.cluster) object.mark.is_expired = true;
+    if (is_it && object.owner == run.cluster) {
+      object.mark.is_expired = true;
+      ++object.version;
+    }
   }
 }
 
@@ -650,11 +713,9 @@ void World::end(const std::shared_ptr<Run>& run) {
   if (process.is_killed) return;
   process.told[run->cluster].is_running = false;
   --process.running;
-  Told& told = process.told[run->cluster];
   if (!run->result.failures.empty())
     note("p", process.number, " fails ", names_[run->cluster], " ",
          run->result.failures.front().cause);
-  static_cast<void>(told);
   tell(process, sync::event::Ended{.job = std::move(run->job), .result = std::move(run->result)});
 }
 
@@ -753,8 +814,8 @@ void World::move_lease() {
   after(between(5s, 30s), [this] { take_lease(any(kProcesses)); });
 }
 
-void World::restart() {
-  const Index index = any(kProcesses);
+void World::kill(Index index) {
+  ++outcome_.kills;
   note("p", index, " is killed");
   if (holder_ == index) {
     holder_ = kProcesses;
@@ -851,7 +912,25 @@ void World::delete_target() {
   if (!object.exists || object.is_foreign) return;
   note("somebody deletes ", places_[place]);
   profiles_[object.owner].disturbed = now_;
-  object = {};
+  object = {.version = object.version + 1};
+}
+
+// Somebody else writes an object while a process is about to: changes something else in it, or
+// makes it another's for a while.
+void World::meddle(Index place) {
+  if (is_quiet_ || !once_in(400)) return;
+  Object& object = objects_[place];
+  ++object.version;
+  if (!object.exists || object.is_foreign || !once_in(8)) return;
+  note("somebody takes ", places_[place]);
+  profiles_[object.owner].disturbed = now_;
+  object.is_foreign = true;
+  at(std::min<Time>(now_ + between(1min, 1h), options_.length - 1h), [this, place] {
+    Object& one = objects_[place];
+    note("somebody gives ", places_[place], " up");
+    profiles_[one.owner].disturbed = now_;
+    one = {.version = one.version + 1};
+  });
 }
 
 void World::disturb() {
@@ -960,9 +1039,25 @@ void World::check_target(const Process& process, Index cluster, Index target) {
   }
 }
 
+// What was changed waits for the pause after a failure at most, also in an outage.
+void World::check_wait(const Process& process, Index cluster) {
+  const Told& told = process.told[cluster];
+  const Time since = std::max({told.changed, told.begun, process.scanned});
+  if (!process.may_write || !told.is_listed || told.has_problem || told.is_running) return;
+  if (now_ - since <= kLongestWait) return;
+  for (Index target = 0; target < kTargets; ++target) {
+    const Object& object = objects_[place_of(cluster, target)];
+    const bool is_theirs = object.exists && !object.is_foreign && object.owner == cluster;
+    if (is_theirs && object.mark.digest != std::to_string(told.server)) {
+      break_invariant("a change waits for too long: " + names_[cluster]);
+    }
+  }
+}
+
 void World::check_targets() {
   if (holder_ != kProcesses) {
     for (Index cluster = 0; cluster < profiles_.size(); ++cluster) {
+      check_wait(*processes_[holder_], cluster);
       if (!is_calm(cluster)) continue;
       for (Index target = 0; target < kTargets; ++target) {
         check_target(*processes_[holder_], cluster, target);

@@ -25,6 +25,8 @@ struct Outcome {
   std::size_t runs = 0;  // of plugins
   std::size_t writes = 0;
   std::size_t removals = 0;
+  std::size_t conflicts = 0;
+  std::size_t kills = 0;  // of processes of sync
 };
 
 // Ends at the first broken invariant.

@@ -69,6 +69,10 @@ FAULTS = [
      "(cluster.next_ask && is_due_at_once", "(!PLANTED && cluster.next_ask && is_due_at_once"),
     ("stale-refusal", "a refusal from before a change removes what is allowed now",
      "result.failures.end() && !is_changed;", "result.failures.end() && (PLANTED || !is_changed);"),
+    ("half-renewed", "a target that a killed process did not renew is forgotten",
+     "        (lifetime.expires && (!earliest", "        (!PLANTED && lifetime.expires && (!earliest"),
+    ("lost-result", "what a job wrote before it failed is not known",
+     "  cluster.held = std::move(ended", "  if (!PLANTED) cluster.held = std::move(ended"),
     ("runs-twice", "two jobs of one cluster run at a time",
      "cluster.is_idle() ? due_time", "PLANTED || cluster.is_idle() ? due_time"),
 ]
