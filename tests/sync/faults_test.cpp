@@ -232,20 +232,6 @@ TEST_CASE("sync: after the clock jumps by hours or years, the credential is vali
   CHECK(run.end().exit_code == 0);
 }
 
-TEST_CASE("sync: a plugin that failed while the clock was wrong runs again when it is right") {
-  const Fleet fleet({"a"});
-  const std::string good = read_text(fleet.sandbox().path() / "bin/p");
-  fleet.sandbox().script("bin/p", "echo 'it is broken' >&2\nexit 1");
-  MovedClock clock(fleet);
-  clock.set(hours(365 * 24));
-  Run run(fleet, {}, clock.environment());
-  CHECK(wait_until([&] { return has(run, "it is broken"); }));
-  const std::string partial = fleet.sandbox().write("partial", good, 0755);
-  fs::rename(partial, fleet.sandbox().path() / "bin/p");
-  clock.set(seconds(0));
-  CHECK(wait_until([&] { return clock.is_good(); }));
-  CHECK(run.end().exit_code == 0);
-}
 #endif
 
 TEST_CASE("sync: nothing is removed while the folder of ClusterProfiles is unmounted") {
@@ -308,18 +294,6 @@ TEST_CASE("sync --to-dir: no credentials are written to the disk below an unmoun
   REQUIRE(mounted.mount_folder(volume));
   CHECK(wait_until([&] { return fleet.token("a") != token; }));
   CHECK(run.end().exit_code == 0);
-}
-
-TEST_CASE("sync --to-dir: a file that somebody deleted is written again while sync runs") {
-  const Fleet fleet({"a"});
-  Run run(fleet);
-  CHECK(wait_until([&] { return fs::exists(fleet.folder("a") / "token"); }));
-  for (const std::string name : {"token", "ca.crt", "server", "expiration", "kubeconfig"}) {
-    fs::remove(fleet.folder("a") / name);
-  }
-  CHECK(wait_until([&] { return fs::exists(fleet.folder("a") / "token"); }));
-  CHECK(run.end().exit_code == 0);
-  check_whole(fleet);
 }
 
 TEST_CASE("sync --to-dir: a file that somebody deleted from a folder is written again") {

@@ -265,31 +265,6 @@ TEST_CASE("sync --once: large Secrets with our label, and a list that expires, s
   CHECK(api.count("secrets") == 271);
 }
 
-TEST_CASE("sync --to-secret: a missing namespace is reported, and written to when it is back") {
-  LiveApi api;
-  put_profile(api, "a");
-  put_profile(api, "b");
-  const Process process(api);
-  blackbox::Child child(process.command({"--log-format=json"}));
-  CHECK(blackbox::wait_until([&] { return is_written(api, "a") && is_written(api, "b"); }));
-  std::atomic<int> refusals = 0;
-  api.before([&](Stream& stream, const Received& request) {
-    if (request.method != "POST" || !is_change_of_secret(request)) return false;
-    ++refusals;
-    return stream.write(status_reply(404, "NotFound", "namespaces \"to\" not found",
-                                     {{"name", "to"}, {"kind", "namespaces"}}));
-  });
-  for (const std::string name : {"a", "b"}) api.erase("secrets", "to", name + "-token");
-  CHECK(blackbox::wait_until([&] { return refusals >= 2; }));
-  api.before({});
-  CHECK(blackbox::wait_until([&] { return is_written(api, "a") && is_written(api, "b"); }));
-  kill(child.pid(), SIGTERM);
-  const blackbox::Outcome outcome = child.wait();
-  CHECK(outcome.exit_code == 0);
-  CHECK(outcome.error_output.find("\"cause\":\"target-refused\"") != std::string::npos);
-  CHECK(outcome.error_output.find("for-https") == std::string::npos);
-}
-
 TEST_CASE("sync --lease: if another process takes the Lease by force, writing stops") {
   Witness witness;
   LiveApi api;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thousand ClusterProfiles that are renamed and swap their servers while `execcred sync` runs: no
-// folder and no Secret ever holds a credential of a cluster that is not its own.
+// Two hundred ClusterProfiles that are renamed and swap their servers while `execcred sync` runs:
+// no folder and no Secret ever holds a credential of a cluster that is not its own.
 #include "hub_run.hpp"
 #include "support/seed.hpp"
 
@@ -32,9 +32,7 @@ using execcred::test::Received;
 using execcred::test::Stream;
 using execcred::test::written;
 
-constexpr int kClusters = 1000;
-// For a thousand clusters, on a machine that has other work.
-constexpr blackbox::milliseconds kPatience(120'000);
+constexpr int kClusters = 200;
 
 std::string server_of(int cluster) { return "https://s" + std::to_string(cluster) + ".example"; }
 
@@ -177,7 +175,7 @@ class Inventory {
 
 TEST_SUITE_BEGIN("sync");
 
-TEST_CASE("sync: a thousand clusters renamed and swapped never get another's credential") {
+TEST_CASE("sync: two hundred clusters renamed and swapped never get another's credential") {
   std::mt19937 random(execcred::test::seed());
   Book book;
   LiveApi api;
@@ -193,13 +191,12 @@ TEST_CASE("sync: a thousand clusters renamed and swapped never get another's cre
   const FolderReader reader(book, process.root() / "fleet");
   blackbox::Command command =
       process.command({"--parallel=8", "--to-dir=" + process.root().native()});
-  command.patience = 2 * kPatience;
   blackbox::Child child(command);
 
   // Each change comes while the previous one is still being processed.
   const auto wait_for_writes = [&] {
     const std::size_t before = writes;
-    CHECK(blackbox::wait_until([&] { return writes >= before + 300; }, kPatience));
+    CHECK(blackbox::wait_until([&] { return writes >= before + 60; }));
   };
   wait_for_writes();
   inventory.swap(random);
@@ -214,13 +211,13 @@ TEST_CASE("sync: a thousand clusters renamed and swapped never get another's cre
     const auto is_settled = [&, &name = name, &server = server] {
       return written(api, name).second == server && read_text(file) == server;
     };
-    CHECK(blackbox::wait_until(is_settled, kPatience));
+    CHECK(blackbox::wait_until(is_settled));
   }
   const auto folders = [&] {
     return std::distance(fs::directory_iterator(process.root() / "fleet"), {});
   };
-  CHECK(blackbox::wait_until([&] { return folders() == kClusters; }, kPatience));
-  CHECK(blackbox::wait_until([&] { return api.count("secrets") == kClusters; }, kPatience));
+  CHECK(blackbox::wait_until([&] { return folders() == kClusters; }));
+  CHECK(blackbox::wait_until([&] { return api.count("secrets") == kClusters; }));
   kill(child.pid(), SIGTERM);
   const blackbox::Outcome outcome = child.wait();
   CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));

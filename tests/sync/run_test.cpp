@@ -129,22 +129,6 @@ TEST_CASE("sync: a plugin that can be run only later is found without a restart"
   }
 }
 
-TEST_CASE("sync: a source on this machine is asked again within ten seconds") {
-  const Fleet fleet({});
-  fleet.write_profile("a", {provider("real", "https://a.example:6443")});
-  fs::remove(fleet.sandbox().path() / "token");
-  Run run(fleet);
-  const auto start = std::chrono::steady_clock::now();
-  CHECK(wait_until([&] { return count_of(run.log(), "cause=source-missing") >= 7; }));
-  // By the pauses for providers, the seventh run is after a minute at the earliest.
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
-  const std::size_t failures = count_of(run.log(), "cause=source-missing");
-  fleet.sandbox().write("token", "token-of-a-file", 0600);
-  CHECK(wait_until([&] { return fleet.token("a") == "token-of-a-file"; }));
-  CHECK(count_of(run.log(), "cause=source-missing") <= failures + 1);
-  CHECK(run.end().exit_code == 0);
-}
-
 TEST_CASE("sync: a changed mapping is read again, a broken one is reported and not used") {
   const Fleet fleet({"a"});
   Run run(fleet);
@@ -158,19 +142,6 @@ TEST_CASE("sync: a changed mapping is read again, a broken one is reported and n
   fleet.sandbox().write("mapping.json", mapping({mapped("p", other)}));
   CHECK(wait_until([&] { return fleet.token("a") == "another-t0ken"; }));
   CHECK(run.end().exit_code == 0);
-}
-
-TEST_CASE("sync: if the inventory becomes empty, nothing is removed, and renewal continues") {
-  const Fleet fleet({"a"});
-  fleet.set_lifetime(6);
-  Run run(fleet);
-  CHECK(wait_until([&] { return fs::exists(fleet.folder("a") / "token"); }));
-  const std::string token = fleet.token("a");
-  fs::rename(fleet.sandbox().path() / "profiles", fleet.sandbox().path() / "elsewhere");
-  fs::create_directory(fleet.sandbox().path() / "profiles");
-  CHECK(wait_until([&] { return fleet.token("a") != token; }));
-  CHECK(run.end().exit_code == 0);
-  CHECK(fs::exists(fleet.folder("a") / "token"));
 }
 
 TEST_CASE("sync: after SIGTERM, the running plugin ends, and sync exits with 0") {

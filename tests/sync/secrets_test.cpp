@@ -379,36 +379,6 @@ TEST_CASE("a refusal of the hub is reported, without the credential") {
             .message.find("being terminated") != std::string::npos);
 }
 
-TEST_CASE("sync --to-secret: clusters that swap servers never get another's credential") {
-  LiveApi api;
-  constexpr int kClusters = 100;
-  const auto name = [](int i) { return "c" + std::to_string(i); };
-  const auto server = [](int i) { return "https://s" + std::to_string(i) + ".example"; };
-  for (int i = 0; i < kClusters; ++i)
-    api.put("clusterprofiles", profile_object(name(i), server(i)));
-  const Process process(api);
-  blackbox::Child child(process.command({"--parallel=8"}));
-  const auto is_settled = [&](int shift) {
-    for (int i = 0; i < kClusters; ++i) {
-      const auto [token, beside] = written(api, name(i));
-      // At any time, token and server belong together.
-      if (!token.empty()) REQUIRE(token == "for-" + beside);
-      if (beside != server((i + shift) % kClusters)) return false;
-    }
-    return true;
-  };
-  CHECK(blackbox::wait_until([&] { return is_settled(0); }));
-  for (const int shift : {1, 7, 50}) {
-    for (int i = 0; i < kClusters; ++i) {
-      api.put("clusterprofiles", profile_object(name(i), server((i + shift) % kClusters)));
-    }
-    CHECK(blackbox::wait_until([&] { return is_settled(shift); }));
-  }
-  kill(child.pid(), SIGTERM);
-  const blackbox::Outcome outcome = child.wait();
-  CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
-}
-
 TEST_CASE("sync --to-secret: recovers from a hub that compacts its history, throttles and fails") {
   LiveApi api;
   api.put("clusterprofiles", profile_object("a", "https://a.example"));

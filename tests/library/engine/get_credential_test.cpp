@@ -230,7 +230,8 @@ TEST_CASE("get_credential: a failure has its cause") {
     std::string name = "plugin";
   };
   const std::string report =
-      R"(printf '{"cause":"source-expired","error":"it ended","hint":"renew it"}' >&3; exit 1)";
+      R"(printf '{"cause":"source-expired","error":"it ended","hint":"renew it","local":true}' >&3
+exit 1)";
   for (const Case& c : std::vector<Case>{
            {"exit 1", "program-failed"},
            {"kill -KILL $$", "program-crashed"},
@@ -254,6 +255,7 @@ TEST_CASE("get_credential: a failure has its cause") {
   const Error error = plugin.run().error();
   CHECK(error.message == "execcred-x: it ended");
   CHECK(error.hint == "renew it");
+  CHECK(error.is_local);
   Access missing = plugin.access();
   missing.exec.command += "-missing";
   CHECK(plugin.run(missing).error().cause == "program-missing");
