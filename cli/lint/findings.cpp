@@ -16,18 +16,6 @@ namespace {
 // the file are added. A finding has a few hundred.
 constexpr std::size_t kFindingsOfSmallFile = 4 * 1024 * 1024;
 
-constexpr std::string_view name_of(Severity severity) {
-  switch (severity) {
-    case Severity::error:
-      return "error";
-    case Severity::warning:
-      return "warning";
-    case Severity::info:
-      break;
-  }
-  return "info";
-}
-
 // Messages quote names and settings, which may contain a secret.
 std::string without_secret(std::string_view text) {
   const std::string_view secret = secret_in(text);
@@ -72,6 +60,18 @@ std::string summary(const std::vector<Finding>& findings, const Looked& looked) 
 }
 
 }  // namespace
+
+std::string_view name_of(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return "error";
+    case Severity::warning:
+      return "warning";
+    case Severity::info:
+      break;
+  }
+  return "info";
+}
 
 Scope Scope::inside(std::string_view prefix) const {
   Scope scope = *this;

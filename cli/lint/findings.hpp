@@ -33,6 +33,9 @@ enum class Severity {
   info,  // no problem, but useful for the reader
 };
 
+// "error", "warning", "info".
+std::string_view name_of(Severity severity);
+
 // Lines and columns are counted from 1. A column is a character, not a byte.
 struct Place {
   std::size_t line = 1;

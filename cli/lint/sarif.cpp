@@ -19,15 +19,7 @@ using json::Value;
 constexpr std::string_view kHub = "hub: ";
 
 std::string_view level_of(Severity severity) {
-  switch (severity) {
-    case Severity::error:
-      return "error";
-    case Severity::warning:
-      return "warning";
-    case Severity::info:
-      break;
-  }
-  return "note";
+  return severity == Severity::info ? "note" : name_of(severity);
 }
 
 Value number(std::size_t count) { return Value(json::Number{std::to_string(count)}); }
