@@ -249,6 +249,12 @@ TEST_CASE("catalogue: AKS gets another issuer by its own command, with the prefi
   CHECK(config["claimMappings"]["username"]["expression"] == "'aks:jwt:' + claims.sub");
   CHECK(words(grant.commands[1])[3] == "add");
   CHECK(grant.authentication.is_null());
+  identity.groups = {"aks:jwt:devs"};
+  Rules with_groups = rules({"get/pods"});
+  with_groups.binds_groups = true;
+  const Grant bound = of(identity, with_groups, "https://a.hcp.eastus.azmk8s.io");
+  CHECK(Json::parse(words(bound.commands[0])[2])["claimMappings"]["groups"]["expression"] ==
+        "dyn(claims.groups).map(group, 'aks:jwt:' + group)");
 }
 
 TEST_CASE("shell_word: a shell reads every word back unchanged") {
