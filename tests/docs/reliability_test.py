@@ -41,7 +41,19 @@ class ReliabilityTest(unittest.TestCase):
         self.assertEqual(told, set(faults.CAMPAIGNS))
         plugins = {path.name for path in (REPOSITORY / "plugins").iterdir() if path.is_dir()}
         self.assertLessEqual({f"execcred-{name}" for name in plugins} | {"execcred"},
-                             {row["program"] for row in rows} | set(results.get("programsLeftOut", [])))
+                             {row["program"] for row in rows})
+
+    def test_a_run_of_one_program_replaces_its_rows_alone(self):
+        def row(path, injected):
+            return {"campaign": "kills", "build": "glibc", "path": path, "injected": injected}
+        kept = {"told": {"date": "a"}, "rows": [row("x", 1), row("y", 1)], "builds": {}}
+        for _ in range(2):
+            kept = report.merged(kept, {"told": {"date": "b"}, "rows": [row("y", 2), row("z", 2)],
+                                        "builds": {"glibc": "new"}}, ["execcred-y"])
+            self.assertEqual(kept["rows"], [row("x", 1), row("y", 2), row("z", 2)])
+            self.assertEqual(kept["told"], {"date": "a", "later": [
+                {"date": "b", "names": ["execcred-y"]}]})
+            self.assertEqual(kept["builds"], {"glibc": "new"})
 
     def test_each_promise_has_its_number_and_a_proof(self):
         self.assertEqual([promise.number for promise in promises.ALL],

@@ -76,6 +76,7 @@ def units(chosen):
               ("static-secret, kubeconfig", "kubeconfig", "in/kubeconfig"),
               ("oidc-federation, warm cache", "cache entry", "state/cache/*.credential"),
               ("google, cold cache", "account file", "in/account.json"),
+              ("wrap, no cache", "the program's output", "in/token"),
               ("execcred get", "mapping", "in/mapping.json"),
               ("execcred get", "ClusterProfile", "in/new.json")]
     return [Input(of[name], what, place) for name, what, place in listed if name in of]

@@ -60,9 +60,8 @@ def arguments():
     parser.add_argument("--page", help="what --update-docs writes into")
     parser.add_argument("--update-docs", action="store_true")
     options = parser.parse_args()
-    if options.update_docs:
-        if not options.full or options.campaign or options.program:
-            parser.error("--update-docs writes a --full run of all campaigns and programs")
+    if options.update_docs and not options.full:
+        parser.error("--update-docs writes a --full run")
     return options
 
 
@@ -135,12 +134,13 @@ def run_all(options, directory, served):
     return rows
 
 
-def told_of(options):
+def told_of(options, rows):
     extent = "a sample"
     if options.full:
         extent = ("each campaign tries what it can in its share of "
-                  f"{options.minutes:g} minutes, and then crowds run"
-                  if options.minutes else "every fault")
+                  f"{options.minutes:g} minutes" if options.minutes else "every fault")
+    if options.minutes and any(row["campaign"] == "crowds" for row in rows):
+        extent += ", and then crowds run"
     return {"date": time.strftime("%Y-%m-%d", time.gmtime()), "extent": extent,
             "machine": f"{os.cpu_count()} cores, Linux {platform.release()}"}
 
@@ -158,15 +158,19 @@ def main():
     finally:
         served.stop()
         shutil.rmtree(directory, ignore_errors=True)
-    tried = {(row["campaign"], row["build"]) for row in rows}
-    results = {"told": told_of(options), "rows": rows,
-               "leftOut": [[name, build] for name, module in CAMPAIGNS.items()
-                           for build in module.BUILDS if (name, build) not in tried],
+    results = {"told": told_of(options, rows), "rows": rows,
                "builds": {build: what for build, what in BUILDS.items()
                           if getattr(options, build)}}
     if options.update_docs:
+        kept = report.load(options.kept_results)
+        if options.campaign or options.program:
+            results = report.merged(kept, results, options.program or options.campaign)
         # The recorded output of scripts has its own date and commit.
-        results["scripts"] = report.load(options.kept_results).get("scripts", {})
+        results["scripts"] = kept.get("scripts", {})
+    tried = {(row["campaign"], row["build"]) for row in results["rows"]}
+    results["leftOut"] = [[name, build] for name, module in CAMPAIGNS.items()
+                          for build in module.BUILDS if (name, build) not in tried]
+    if options.update_docs:
         report.save(options.kept_results, results)
         report.update(options.page, results)
     report.save(options.results, results)

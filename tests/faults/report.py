@@ -8,6 +8,7 @@ import json
 import os
 import sys
 
+import paths
 import promises
 import records
 
@@ -80,8 +81,30 @@ def builds(results):
         used = sorted({row["campaign"] for row in results["rows"] if row["build"] == name})
         lines.append(cells(name, what, ", ".join(used)))
     left_out = [f"`{name}` ({build})" for name, build in results["leftOut"]]
-    left_out += results.get("programsLeftOut", [])
+    left_out += programs_left_out(results["rows"])
     return lines + ["", f"Not part of this run: {', '.join(left_out)}."] if left_out else lines
+
+
+def programs_left_out(rows):
+    """The programs that have no row of a build in which others have run their paths."""
+    of = grouped([row for row in rows if row["is_path"]], "build")
+    every = {path.program for path in paths.ALL}
+    return [f"{program} ({build})" for (build,), group in sorted(of.items())
+            for program in sorted(every - {row["program"] for row in group})]
+
+
+def merged(kept, results, names):
+    """The kept results, with the rows of a run of these programs or campaigns instead of theirs."""
+    def unit_of(row):
+        return row["campaign"], row["build"], row["path"]
+    new = {unit_of(row) for row in results["rows"]}
+    rows = [row for row in kept["rows"] if unit_of(row) not in new] + results["rows"]
+    order = list(dict.fromkeys((row["campaign"], row["build"]) for row in rows))
+    rows.sort(key=lambda row: order.index((row["campaign"], row["build"])))
+    later = {**results["told"], "names": names}
+    others = [each for each in kept["told"].get("later", []) if each["names"] != names]
+    return {"told": {**kept["told"], "later": [*others, later]}, "rows": rows,
+            "builds": {**kept["builds"], **results["builds"]}}
 
 
 def by_campaign(rows):
@@ -230,7 +253,9 @@ def promise_table(results):
 def tables(results):
     rows = results["rows"]
     told = results["told"]
-    parts = [[f"One run, on {told['date']}, on {told['machine']}: {told['extent']}."],
+    parts = [[f"One run, on {told['date']}, on {told['machine']}: {told['extent']}.",
+              *(f"A later one of {', '.join(each['names'])}, on {each['date']}, on "
+                f"{each['machine']}: {each['extent']}." for each in told.get("later", []))],
              builds(results), by_campaign(rows), ["### By program"], by_program(rows),
              ["### By path", "", "Faults tried, of those possible."], by_path(rows),
              ["### Wrong outcomes of this run"], wrong_outcomes(rows),
