@@ -12,7 +12,6 @@
 #include <execcred/os/log_file.hpp>
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,12 +78,6 @@ void write_once(int descriptor, std::string_view text) {
   static_cast<void>(written);
 }
 
-// Writes the report if that can be done without waiting for its reader. Async-signal-safe.
-void send_report(int descriptor, std::string_view text) {
-  pollfd ready = {.fd = descriptor, .events = POLLOUT, .revents = 0};
-  if (poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0) write_once(descriptor, text);
-}
-
 // Read by the signal handler, so: static storage, no locks, and no text that changes after it is
 // published. Each text ends where the handler inserts something.
 struct Prepared {
@@ -148,7 +141,7 @@ void on_timeout(const char* phase) {
   report.append(record->report_before_cause);
   report.append(cause);
   report.append(record->report_after_cause);
-  send_report(record->report, report.text());
+  deadline::write_if_ready(record->report, report.text());
 }
 
 // Whether the failure is of a file or a resource of this machine, so that a further run costs no
@@ -250,7 +243,7 @@ std::string RunRecord::line(int exit_code, std::string_view cause, const Error* 
 void RunRecord::end(int exit_code, const Error* error) {
   if (!log_ && !report_) return;
   if (report_ && error != nullptr) {
-    send_report(report_.get(), fitted(kMaxReport, [&](std::size_t longest) {
+    deadline::write_if_ready(report_.get(), fitted(kMaxReport, [&](std::size_t longest) {
                   json::Value report((json::Object()));
                   add_number(report, "exit_code", std::to_string(exit_code));
                   report.add("cause", json::Value(std::string(cause_of(*error))));

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <string>
@@ -108,15 +109,20 @@ void on_timeout(void (*action)(const char* phase)) {
   action_on_timeout.store(action, std::memory_order_release);
 }
 
-void write_to_stderr(std::string_view text) {
-  // A pipe that polls writable takes PIPE_BUF (4096) bytes at once, more than any message has.
-  pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
-  if (poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
+void write_if_ready(int descriptor, std::string_view text) {
+  pollfd ready = {.fd = descriptor, .events = POLLOUT, .revents = 0};
+  int count = 0;
+  do count = poll(&ready, 1, 0);
+  while (count < 0 && errno == EINTR);
+  if (count != 1 || (ready.revents & POLLOUT) == 0) return;
   while (!text.empty()) {
-    const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
-    if (count <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(count));
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
+
+void write_to_stderr(std::string_view text) { write_if_ready(STDERR_FILENO, text); }
 
 }  // namespace execcred::deadline
