@@ -436,6 +436,29 @@ Error Connection::certificate_failure(bool is_server, const std::string& peer) c
   }
 }
 
+// The error of a handshake that the peer has ended by an alert.
+Error Connection::alert_failure(bool is_server, const std::string& peer) const {
+  const TlsEvents& events = tls()->events();
+  if (is_refused() && tls()->lacks_client_certificate()) {
+    return failure_of(
+        is_server, cause::kTlsFailed,
+        peer + " asked for a client certificate, and refused the handshake without one",
+        "the credential needs a client certificate, of a CA that is trusted there");
+  }
+  if (is_refused() && is_server && tls()->has_client_certificate()) {
+    return failure_of(is_server, cause::kTlsFailed,
+                      peer + " refused the client certificate: " + alert_text(events.alert),
+                      "it must be valid, and of a CA that is trusted there");
+  }
+  if (events.alert == kUnrecognizedName) {
+    return failure_of(is_server, cause::kTlsWrongName,
+                      peer + " knows no " + in_quotes(host_of(is_server).name),
+                      is_server ? "check the server's name, and tls-server-name" : "check its URL");
+  }
+  return failure_of(is_server, cause::kTlsFailed,
+                    peer + " refused the handshake: " + alert_text(events.alert));
+}
+
 Error Connection::tls_failure(const HttpFailure& failure) const {
   const TlsEvents& events = tls()->events();
   const unsigned long code = openssl_code(failure.detail);
@@ -446,32 +469,14 @@ Error Connection::tls_failure(const HttpFailure& failure) const {
     return failed(cause::kTlsFailed, "TLS cannot be set up for " + peer);
   }
   if (events.verify_error != X509_V_OK) return certificate_failure(is_server, peer);
-  if (is_refused() && tls()->lacks_client_certificate()) {
-    return failure_of(
-        is_server, cause::kTlsFailed,
-        peer + " asked for a client certificate, and refused the handshake without one",
-        "the credential needs a client certificate, of a CA that is trusted there");
-  }
   const bool is_disagreement = events.alert == kHandshakeFailure && !events.is_agreed;
-  if (is_refused() && !is_disagreement && is_server && tls()->has_client_certificate()) {
-    return failure_of(is_server, cause::kTlsFailed,
-                      peer + " refused the client certificate: " + alert_text(events.alert),
-                      "it must be valid, and of a CA that is trusted there");
-  }
-  if (is_disagreement || is_other_version(events.alert, reason)) {
+  const bool lacks_certificate = is_refused() && tls()->lacks_client_certificate();
+  if (!lacks_certificate && (is_disagreement || is_other_version(events.alert, reason))) {
     return failure_of(is_server, cause::kTlsProtocol,
                       peer + " and this side have no version or cipher of TLS in common",
                       "TLS 1.2 or newer is needed");
   }
-  if (events.alert == kUnrecognizedName) {
-    return failure_of(is_server, cause::kTlsWrongName,
-                      peer + " knows no " + in_quotes(host_of(is_server).name),
-                      is_server ? "check the server's name, and tls-server-name" : "check its URL");
-  }
-  if (events.alert >= 0) {
-    return failure_of(is_server, cause::kTlsFailed,
-                      peer + " refused the handshake: " + alert_text(events.alert));
-  }
+  if (events.alert >= 0) return alert_failure(is_server, peer);
   if (is_no_tls(reason)) {
     return failure_of(is_server, cause::kTlsNoHttps, peer + " answers, but does not speak TLS",
                       "is this the port of https?");

@@ -117,6 +117,7 @@ class Connection final : private CurlClient {
     return is_server ? route_.verified : route_.proxy->host;
   }
   Error certificate_failure(bool is_server, const std::string& peer) const;
+  Error alert_failure(bool is_server, const std::string& peer) const;
 
   const Route& route_;
   Patience patience_;

@@ -145,6 +145,20 @@ Route with_certificate(Route route, const Credential& credential) {
   return route;
 }
 
+// Connects, and asks nothing.
+Result<Answer> open(Connection& connection) {
+  TRY(connection.open());
+  return Answer();
+}
+
+void report_insecure(Item& item) {
+  item.warn(
+      StepId::tls, cause::kTlsInsecure,
+      "insecure-skip-tls-verify is set: any machine that answers there could take the credential",
+      "give the ClusterProfile the cluster's CA");
+  skip_server(item, "no credential is sent to a server that is not verified");
+}
+
 // Reports the clock of a cluster for which there is no credential.
 void report_time(const Result<Answer>& answer, const Connection& connection, Item& item) {
   if (connection.is_refused()) return report_refusal(answer.error(), item);
@@ -199,24 +213,16 @@ void Examination::go_to_server(const engine::Target& target, const Route& route,
   }
   Connection& connection = identified ? *identified : anonymous;
   const bool is_asked = !options_.no_request && !route.is_insecure;
-  const Impersonation act_as = has_credential ? target.act_as : Impersonation();
   const SecretString none;
-  Result<Answer> answer = Answer();
-  if (is_asked) {
-    answer = Api(connection, item, act_as)
-                 .post(kSelfSubjectReviews, self_subject_review(),
-                       has_credential ? credential->token : none);
-  } else if (const Status opened = connection.open(); !opened) {
-    answer = opened.error();
-  }
+  Result<Answer> answer =
+      is_asked ? Api(connection, item, has_credential ? target.act_as : Impersonation())
+                     .post(kSelfSubjectReviews, self_subject_review(),
+                           has_credential ? credential->token : none)
+               : open(connection);
   if (report_way(connection, answer ? nullptr : &answer.error(), route, item)) {
     check_ca(connection, options_.warn_before, item);
     if (route.is_insecure) {
-      item.warn(StepId::tls, cause::kTlsInsecure,
-                "insecure-skip-tls-verify is set: any machine that answers there could take the "
-                "credential",
-                "give the ClusterProfile the cluster's CA");
-      skip_server(item, "no credential is sent to a server that is not verified");
+      report_insecure(item);
     } else if (options_.no_request) {
       skip_server(item, "--no-request");
     } else if (!has_credential) {
