@@ -9,39 +9,12 @@
 #include <execcred/os/process.hpp>
 #include <execcred/os/program_file.hpp>
 
-#include <array>
 #include <chrono>
-#include <csignal>
+#include <cstring>
 #include <utility>
 
 namespace execcred::engine {
 namespace {
-
-// Only glibc has sigabbrev_np.
-std::string text_of_signal(int signal) {
-  constexpr std::array<std::pair<int, const char*>, 15> kNames = {{
-      {SIGABRT, "SIGABRT"},
-      {SIGALRM, "SIGALRM"},
-      {SIGBUS, "SIGBUS"},
-      {SIGFPE, "SIGFPE"},
-      {SIGHUP, "SIGHUP"},
-      {SIGILL, "SIGILL"},
-      {SIGINT, "SIGINT"},
-      {SIGKILL, "SIGKILL"},
-      {SIGPIPE, "SIGPIPE"},
-      {SIGQUIT, "SIGQUIT"},
-      {SIGSEGV, "SIGSEGV"},
-      {SIGSYS, "SIGSYS"},
-      {SIGTERM, "SIGTERM"},
-      {SIGTRAP, "SIGTRAP"},
-      {SIGXCPU, "SIGXCPU"},
-  }};
-  const std::string text = "signal " + std::to_string(signal);
-  for (const auto& [number, name] : kNames) {
-    if (number == signal) return text + " (" + name + ")";
-  }
-  return text;
-}
 
 bool is_true(const json::Value* value) {
   return value != nullptr && value->boolean() != nullptr && *value->boolean();
@@ -50,6 +23,24 @@ bool is_true(const json::Value* value) {
 std::string first_line(std::string_view text) {
   text = trim(text);
   return std::string(text.substr(0, text.find('\n')));
+}
+
+// nullopt if it is malformed.
+std::optional<Error> parse_report(std::string_view text) {
+  const Result<json::Value> document = json::parse(text, {.bytes = kMaxReport});
+  if (!document) return std::nullopt;
+  const std::optional<std::string_view> cause =
+      known_cause(json::text_or_empty(*document, "cause"));
+  if (!cause) return std::nullopt;
+  Error error{.message = json::text_or_empty(*document, "error"),
+              .hint = json::text_or_empty(*document, "hint"),
+              .is_local = is_true(document->find("local")),
+              .cause = *cause};
+  const json::Value* const context = document->find("context");
+  if (context == nullptr || context->array() == nullptr) return error;
+  for (const json::Value& doing : *context->array())
+    error.context.push_back(json::text_or_empty(&doing));
+  return error;
 }
 
 // Of a program that could not be started, ran too long, or printed too much.
@@ -75,7 +66,8 @@ Error failure(const Access& access, const Finished& finished) {
   const std::string name = in_quotes(access.exec.command);
   if (finished.signal != 0) {
     return {.kind = Error::Kind::unavailable,
-            .message = name + " was ended by " + text_of_signal(finished.signal),
+            .message = name + " was ended by signal " + std::to_string(finished.signal) + " (" +
+                       strsignal(finished.signal) + ")",
             .cause = cause::kProgramCrashed};
   }
   Error error{.kind = kind_of_exit_code(finished.exit_code),
@@ -126,23 +118,6 @@ void report(const PluginEnd& end, const Access& access, Item& item) {
 }
 
 }  // namespace
-
-std::optional<Error> parse_report(std::string_view text) {
-  const Result<json::Value> document = json::parse(text, {.bytes = kMaxReport});
-  if (!document) return std::nullopt;
-  const std::optional<std::string_view> cause =
-      known_cause(json::text_or_empty(*document, "cause"));
-  if (!cause) return std::nullopt;
-  Error error{.message = json::text_or_empty(*document, "error"),
-              .hint = json::text_or_empty(*document, "hint"),
-              .is_local = is_true(document->find("local")),
-              .cause = *cause};
-  const json::Value* const context = document->find("context");
-  if (context == nullptr || context->array() == nullptr) return error;
-  for (const json::Value& doing : *context->array())
-    error.context.push_back(json::text_or_empty(&doing));
-  return error;
-}
 
 PluginEnd run_plugin(const Access& access, const std::string& path, const Environment& environment,
                      const PluginRun& run) {

@@ -9,7 +9,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace execcred::engine {
 
@@ -24,9 +23,6 @@ struct PluginEnd {
 // Runs the program at `path`. Calls the functions of `run`.
 PluginEnd run_plugin(const Access& access, const std::string& path, const Environment& environment,
                      const PluginRun& run);
-
-// The report of an execcred plugin about a failure. nullopt if it is malformed.
-std::optional<Error> parse_report(std::string_view text);
 
 // Examines programs and runs them, and reports both. Thread-safe.
 class PluginRunner {

@@ -53,17 +53,12 @@ Result<const MappedProvider*> choose(const ProviderMapping& mapping, const Clust
         .cause(cause::kProfileInvalid)
         .hint(kMendProfile);
   }
-  if (!wanted.empty()) {
-    const MappedProvider* provider = find_mapped(mapping, wanted);
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "provider " + in_quotes(wanted) + " is not in the " +
-                            (provider == nullptr ? "mapping" : "ClusterProfile"),
-                 .hint = "the ClusterProfile lists " + names_listed(profile),
-                 .cause = cause::kProviderUnknown};
-  }
+  const std::string_view lacks = find_mapped(mapping, wanted) ? "ClusterProfile" : "mapping";
   return Error{
       .kind = Error::Kind::configuration,
-      .message = "no provider of the mapping is in the ClusterProfile",
+      .message = wanted.empty()
+                     ? "no provider of the mapping is in the ClusterProfile"
+                     : "provider " + in_quotes(wanted) + " is not in the " + std::string(lacks),
       .hint = "the ClusterProfile lists " + names_listed(profile),
       .cause = profile.access_providers.empty() ? cause::kNoProvider : cause::kProviderUnknown};
 }
