@@ -243,15 +243,16 @@ std::string RunRecord::line(int exit_code, std::string_view cause, const Error* 
 void RunRecord::end(int exit_code, const Error* error) {
   if (!log_ && !report_) return;
   if (report_ && error != nullptr) {
-    deadline::write_if_ready(report_.get(), fitted(kMaxReport, [&](std::size_t longest) {
-                  json::Value report((json::Object()));
-                  add_number(report, "exit_code", std::to_string(exit_code));
-                  report.add("cause", json::Value(std::string(cause_of(*error))));
-                  report.add("error", json::Value(shown(error->message, longest)));
-                  add_error(report, *error, longest);
-                  if (is_of_this_machine(*error)) report.add("local", json::Value(true));
-                  return json::to_text(report) + "\n";
-                }));
+    const std::string sent = fitted(kMaxReport, [&](std::size_t longest) {
+      json::Value report((json::Object()));
+      add_number(report, "exit_code", std::to_string(exit_code));
+      report.add("cause", json::Value(std::string(cause_of(*error))));
+      report.add("error", json::Value(shown(error->message, longest)));
+      add_error(report, *error, longest);
+      if (is_of_this_machine(*error)) report.add("local", json::Value(true));
+      return json::to_text(report) + "\n";
+    });
+    deadline::write_if_ready(report_.get(), sent);
   }
   if (!log_) return;
   const auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(

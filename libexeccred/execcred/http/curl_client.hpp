@@ -21,7 +21,7 @@ namespace execcred {
 
 class CurlClient : public HttpClient {
  public:
-  // `stop` is a descriptor: once it can be read, a request without HttpRequest::stop ends. -1: none.
+  // Once the descriptor `stop` can be read, a request without HttpRequest::stop ends. -1: never.
   explicit CurlClient(HttpSettings settings, int stop = -1)
       : settings_(std::move(settings)), stop_(stop) {}
 
