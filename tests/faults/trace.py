@@ -66,6 +66,9 @@ EVENTFD = "<anon_inode:[eventfd]>"
 # needs a new descriptor (EMFILE).
 WAITING = re.compile(r"(read|write)v?\(\d+<(pipe|socket|TCP|UNIX|/dev/)")
 COPYING = "F_DUPFD"
+# Linux needs memory for a poll only if it is of more descriptors than these.
+POLLED = re.compile(r" p?poll\(.*?, (\d+), ")
+ON_STACK = 30
 
 
 class Calls:
@@ -127,8 +130,8 @@ def is_struck(log, faults):
 def can_fail(line):
     if " fcntl(" in line:
         return COPYING in line
-    if " poll(" in line and "ENOMEM" in line:
-        return "[{fd=2<" not in line  # one descriptor needs no memory
+    if "ENOMEM" in line and (polled := POLLED.search(line)):
+        return int(polled[1]) > ON_STACK
     if "EAGAIN" in line and re.search(r" (read|write)v?\(", line):
         return WAITING.search(line) is not None
     return EVENTFD not in line
