@@ -13,8 +13,9 @@ import sys
 PRODUCT = ("libexeccred/", "plugins/", "cli/")
 BEGIN = "<!-- what follows is written by scripts/coverage --update-docs -->"
 END = "<!-- what precedes is written by scripts/coverage --update-docs -->"
-# Conditions that the code itself guarantees: a branch that runs would be a defect.
-GUARANTEED = re.compile(r"\bEXECCRED_ASSERT\b")
+# Lines whose branches do not count: a condition that the code itself guarantees, and brackets alone, where
+# the compiler destroys what the block has made.
+UNCOUNTED = re.compile(r"\bEXECCRED_ASSERT\b|^[\s{}();,]*$")
 
 
 def counters(root, data):
@@ -25,8 +26,10 @@ def counters(root, data):
         cwd=data.parent, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
     found = {}
     for line in told.splitlines():
-        for source in json.loads(line)["files"]:
-            name = source["file"]
+        document = json.loads(line)
+        for source in document["files"]:
+            path = os.path.join(document["current_working_directory"], source["file"])
+            name = os.path.relpath(path, root)
             if not name.startswith(PRODUCT):
                 continue
             lines = found.setdefault(name, {})
@@ -58,7 +61,7 @@ def read(root, build):
                     known[number] = (before + runs, added(known_branches, branches))
     for name, lines in total.items():
         text = (root / name).read_text(encoding="utf-8").splitlines()
-        for number in [n for n in lines if n <= len(text) and GUARANTEED.search(text[n - 1])]:
+        for number in [n for n in lines if n <= len(text) and UNCOUNTED.search(text[n - 1])]:
             lines[number] = (lines[number][0], [])
     return total
 
