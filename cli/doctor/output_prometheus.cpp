@@ -18,17 +18,24 @@ namespace {
 using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 
-double unix_time(TimePoint time) {
-  return static_cast<double>(
-      std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count());
-}
+// The value of one item, with a label beside the usual ones if it has one.
+struct Sample {
+  double value = 0;
+  std::optional<ClientMetric::Label> label = std::nullopt;
+};
 
-// The value of one item; nullopt for an item without a sample.
-using Value = std::function<std::optional<double>(const Item&)>;
+// nullopt for an item without a sample.
+using SampleOf = std::function<std::optional<Sample>(const Item&)>;
+
+std::optional<Sample> time_sample(const std::optional<TimePoint>& time) {
+  if (!time) return std::nullopt;
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(*time).time_since_epoch();
+  return Sample{.value = static_cast<double>(seconds.count())};
+}
 
 // A series may occur only once: of items with equal labels, the first is used.
 MetricFamily family(std::string name, std::string help, const std::vector<Item>& items,
-                    const Value& value_of) {
+                    const SampleOf& sample_of) {
   MetricFamily made = {.name = std::move(name),
                        .help = std::move(help),
                        .type = prometheus::MetricType::Gauge,
@@ -39,14 +46,12 @@ MetricFamily family(std::string name, std::string help, const std::vector<Item>&
                                                {"name", printable(item.name)},
                                                {"provider", printable(item.provider)}};
     if (!seen.insert(labels).second) continue;
-    const std::optional<double> value = value_of(item);
-    if (!value) continue;
+    const std::optional<Sample> sample = sample_of(item);
+    if (!sample) continue;
     ClientMetric& metric = made.metric.emplace_back();
     metric.label = std::move(labels);
-    metric.gauge.value = *value;
-    if (made.name == "execcred_cluster_ok" && !item.cause().empty()) {
-      metric.label.push_back({"cause", printable(item.cause())});
-    }
+    if (sample->label) metric.label.push_back(*sample->label);
+    metric.gauge.value = sample->value;
   }
   return made;
 }
@@ -57,21 +62,21 @@ std::string write_prometheus(const std::vector<Item>& items) {
   return prometheus::TextSerializer().Serialize(
       {family("execcred_cluster_ok",
               "Whether the cluster accepts the credential; 0 with the cause if not.", items,
-              [](const Item& item) { return item.verdict() == Verdict::fail ? 0 : 1; }),
+              [](const Item& item) -> std::optional<Sample> {
+                Sample sample = {.value = item.verdict() == Verdict::fail ? 0.0 : 1.0};
+                if (!item.cause().empty()) sample.label = {"cause", printable(item.cause())};
+                return sample;
+              }),
        family("execcred_credential_expiry_timestamp_seconds",
               "Time at which the credential ends, in Unix time.", items,
-              [](const Item& item) {
-                return item.expires ? std::optional(unix_time(*item.expires)) : std::nullopt;
-              }),
+              [](const Item& item) { return time_sample(item.expires); }),
        family("execcred_ca_expiry_timestamp_seconds",
               "Time at which the CA of the server's certificate ends, in Unix time.", items,
-              [](const Item& item) {
-                return item.ca_expires ? std::optional(unix_time(*item.ca_expires)) : std::nullopt;
-              }),
+              [](const Item& item) { return time_sample(item.ca_expires); }),
        family("execcred_check_duration_seconds", "How long the examination took.", items,
-              [](const Item& item) {
+              [](const Item& item) -> std::optional<Sample> {
                 const auto taken = std::chrono::round<std::chrono::milliseconds>(item.duration);
-                return std::chrono::duration<double>(taken).count();
+                return Sample{.value = std::chrono::duration<double>(taken).count()};
               })});
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger.hpp"
 
+#include <execcred/base/assert.hpp>
 #include <execcred/base/cause.hpp>
 
 #include <algorithm>
@@ -182,6 +183,7 @@ void Ledger::mark_gone() {
 }
 
 void Ledger::forget(Cluster& cluster) {
+  EXECCRED_ASSERT(cluster.held.empty() && cluster.is_idle());
   set_local_failure(cluster, false);
   due_.erase({cluster.due, cluster.id});
   absent_.erase(&cluster);
@@ -406,6 +408,7 @@ void Ledger::begin_ready() {
 }
 
 void Ledger::begin(Cluster& cluster, Job job) {
+  EXECCRED_ASSERT(job.kind != Job::Kind::remove || !job.why.empty());
   cluster.is_in_flight = true;
   cluster.is_changed = false;
   ++running_;

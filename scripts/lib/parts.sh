@@ -5,7 +5,7 @@
 
 PARTS_PASSED=0 PARTS_FAILED=0 PARTS_SKIPPED=0
 PARTS_BAD=() PARTS_TIMES=()
-declare -A PARTS_RUNNING=() PARTS_STARTED=()
+declare -A PARTS_RUNNING=()
 
 # begin_parts DIR: keeps the logs there.
 begin_parts() {
@@ -18,13 +18,33 @@ begin_parts() {
 }
 
 # start NAME SECONDS COMMAND...: runs it in the background, and stops it at the time limit.
-start() {
-  local name=$1 limit=$2
-  shift 2
-  echo "running: ${*#"$EXECCRED_ROOT/"}"
-  PARTS_STARTED[$name]=$SECONDS
-  timeout --kill-after=10 "$limit" "$@" >"$PARTS_LOGS/$name.log" 2>&1 &
+start() { start_after '' "$@"; }
+
+# start_after PART NAME SECONDS COMMAND...: the same as soon as that part has ended.
+start_after() {
+  local name=$2
+  echo "running${1:+ after $1}: ${*:4}" | sed "s|$EXECCRED_ROOT/||g"
+  run_part "${1:+${PARTS_RUNNING[$1]}}" "${@:2}" &
   PARTS_RUNNING[$name]=$!
+}
+
+# run_part PROCESS NAME SECONDS COMMAND...: waits for the process, if there is one. Keeps the output of the
+# command, and how long it took.
+run_part() {
+  local process=$1 name=$2 limit=$3 status=0 began child
+  shift 3
+  trap 'kill "${child:-}" 2>/dev/null; exit 143' TERM
+  if [ -n "$process" ]; then
+    tail --pid="$process" -f /dev/null &
+    child=$!
+    wait "$child" || true
+  fi
+  began=$SECONDS
+  timeout --kill-after=10 "$limit" "$@" >"$PARTS_LOGS/$name.log" 2>&1 &
+  child=$!
+  wait "$child" || status=$?
+  echo "$((SECONDS - began))" >"$PARTS_LOGS/$name.seconds"
+  exit "$status"
 }
 
 # finish NAME: waits for a part, and prints its output and result. Sets PART_STATUS to its exit code.
@@ -33,7 +53,7 @@ finish() {
   PART_STATUS=0
   wait "${PARTS_RUNNING[$name]}" || PART_STATUS=$?
   unset "PARTS_RUNNING[$name]"
-  seconds=$((SECONDS - PARTS_STARTED[$name]))
+  read -r seconds <"$PARTS_LOGS/$name.seconds"
   printf '\n======== %s\n' "$name"
   cat "$PARTS_LOGS/$name.log"
   [ "$PART_STATUS" -ne 124 ] || echo "stopped at the time limit"

@@ -8,6 +8,7 @@
 // The type of the variable determines how its text is read, and whether the option repeats.
 #pragma once
 
+#include <execcred/base/assert.hpp>
 #include <execcred/base/duration.hpp>
 #include <execcred/base/result.hpp>
 
@@ -126,7 +127,7 @@ struct Option {
   enum class Servers : unsigned char { none, limited, excepted };
   Servers servers = Servers::none;     // its values are patterns of servers
   std::string_view companion = {};     // the option without which it may do nothing
-  std::array<OptionUse, 2> uses = {};  // it is used if all of these hold
+  std::vector<OptionUse> uses = {};    // it is used if all of these hold
   bool is_requested = false;           // a provider is asked for it
   OptionUse requested_for = {};        // if this holds
   std::string_view not_identity = {};  // why its value tells no two credentials apart
@@ -289,21 +290,19 @@ class OptionBuilder {
   }
   // The option is used only if `option` has one of the values; "" stands for an option that is not
   // set. If it is not used, a flag that sets it is an error with this hint, and every other source
-  // of it is ignored, because it may be meant for another program. At most two such conditions can
-  // be declared. All texts must be literals, and are not copied.
+  // of it is ignored, because it may be meant for another program. Further conditions must hold
+  // too. All texts must be literals, and are not copied.
   OptionBuilder& only_for(std::string_view option, std::span<const std::string_view> values,
                           std::string_view hint = {}) {
-    return set([=](Option& o) {
-      (o.uses[0].option.empty() ? o.uses[0] : o.uses[1]) = {
-          .option = option, .values = values, .hint = hint};
-    });
+    return set(
+        [=](Option& o) { o.uses.push_back({.option = option, .values = values, .hint = hint}); });
   }
-  // The last condition holds also if `option` has one of the values.
+  // The last condition of only_for() holds also if `option` has one of the values.
   OptionBuilder& or_for(std::string_view option, std::span<const std::string_view> values) {
     return set([=](Option& o) {
-      OptionUse& last = o.uses[1].option.empty() ? o.uses[0] : o.uses[1];
-      last.other_option = option;
-      last.other_values = values;
+      EXECCRED_ASSERT(!o.uses.empty());
+      o.uses.back().other_option = option;
+      o.uses.back().other_values = values;
     });
   }
   // The same for an option that any value of the other one makes useful.

@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <string>
@@ -110,13 +111,13 @@ void on_timeout(void (*action)(const char* phase)) {
 }
 
 void write_if_ready(int descriptor, std::string_view text) {
-  pollfd ready = {.fd = descriptor, .events = POLLOUT, .revents = 0};
-  int count = 0;
-  do count = poll(&ready, 1, 0);
-  while (count < 0 && errno == EINTR);
-  if (count != 1 || (ready.revents & POLLOUT) == 0) return;
   while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
+    pollfd ready = {.fd = descriptor, .events = POLLOUT, .revents = 0};
+    const int count = poll(&ready, 1, 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count != 1 || (ready.revents & POLLOUT) == 0) return;
+    const ssize_t written =
+        write(descriptor, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(written));

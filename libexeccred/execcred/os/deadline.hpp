@@ -35,9 +35,9 @@ bool is_waiting_for_source();
 // and before the process ends. The function must be async-signal-safe.
 void on_timeout(void (*action)(const char* phase));
 
-// Writes all of `text` to the descriptor, or to standard error, if that can be done without
-// waiting: a full pipe of a reader must not block the process. `text` is at most 4096 bytes, which
-// a pipe that polls writable takes at once (PIPE_BUF). Async-signal-safe.
+// Writes `text` to the descriptor, or to standard error, as far as that can be done without
+// waiting: a full pipe of a reader must not block the process. A pipe that polls writable takes
+// PIPE_BUF bytes at once, so no more is written between two polls. Async-signal-safe.
 void write_if_ready(int descriptor, std::string_view text);
 void write_to_stderr(std::string_view text);
 
