@@ -217,12 +217,12 @@ TEST_CASE("consumers: each image volume has the image of the plugin that the map
     CAPTURE(entry.path().native());
     const std::string folder = entry.path().parent_path().filename().native();
     CHECK(json_at(document(folder + "/" + name), "spec.template.spec.volumes.0.image.reference") ==
-          "registry.example/" + plugin_of(folder) + ":0.1.0");
+          "registry.example/" + plugin_of(folder) + ":0.2.0");
     ++count;
   }
   CHECK(count == 9);
   CHECK(json_at(document("knative/values.yaml"), "knative_operator.multicluster.plugins.0.image") ==
-        "registry.example/" + plugin_of("knative") + ":0.1.0");
+        "registry.example/" + plugin_of("knative") + ":0.2.0");
 }
 
 TEST_CASE("consumers: kubectl's allowlist has the path of every plugin, and no other path") {

@@ -116,7 +116,7 @@ project() {
 # a program links only the parts that it uses.
 each_library_links_whole_by_cmake() {
   # shellcheck disable=SC2016
-  project 'find_package(execcred 0.1 REQUIRED)
+  project 'find_package(execcred 0.2 REQUIRED)
     file(WRITE ${CMAKE_BINARY_DIR}/main.cpp "int main() {}")
     foreach(name ${execcred_components})
       add_executable(whole-${name} ${CMAKE_BINARY_DIR}/main.cpp)
@@ -198,17 +198,17 @@ check_library() {
 }
 
 check_refusals() {
-  project 'find_package(execcred 0.2 REQUIRED)' "$1/newer"
+  project 'find_package(execcred 0.3 REQUIRED)' "$1/newer"
   check "another minor version is refused" \
     refuses 'compatible with requested version "0.2"' "$1/newer" "$1/newer/build"
-  project 'find_package(execcred 0.1 REQUIRED COMPONENTS base nonsense)' "$1/unknown"
+  project 'find_package(execcred 0.2 REQUIRED COMPONENTS base nonsense)' "$1/unknown"
   check "an unknown component is refused" refuses 'there is no component nonsense' "$1/unknown" "$1/unknown/build"
   project 'set(ENV{PKG_CONFIG_LIBDIR} /nonexistent)
-    find_package(execcred 0.1 REQUIRED COMPONENTS engine)' "$1/without"
+    find_package(execcred 0.2 REQUIRED COMPONENTS engine)' "$1/without"
   check "a missing library is named" \
     refuses 'pkg-config does not find yaml-0.1, which the component yaml needs' \
     "$1/without" "$1/without/build"
   project 'set(ENV{PKG_CONFIG_LIBDIR} /nonexistent)
-    find_package(execcred 0.1 REQUIRED COMPONENTS exec cache)' "$1/alone"
+    find_package(execcred 0.2 REQUIRED COMPONENTS exec cache)' "$1/alone"
   check "exec and cache need no other library" configure "$1/alone" "$1/alone/build"
 }

@@ -24,7 +24,7 @@ admin wait --for condition=Established --timeout 120s crd/clusterprofiles.multic
 EXECCRED=$EXECCRED_BIN/execcred
 CONSUMERS=$EXECCRED_ROOT/config/consumers
 NAMESPACES=(fleet fleet-system kueue-system argocd headlamp knative-operator projectsveltos)
-IMAGE=registry.example/execcred:0.1.0
+IMAGE=registry.example/execcred:0.2.0
 
 admin_run() { run kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" "$@"; }
 
