@@ -103,6 +103,9 @@ def check(report):
     return all_kept
 
 
+BEFORE = ", before"  # ends the name of an older program's row
+
+
 def read_storm(text):
     """The figures of the first scenario: processes at once on a cold key."""
     head = re.search(r"^(\d+) processes at once on a cold key, ([\d.]+) s$", text, re.M)
@@ -123,6 +126,9 @@ def load(report_path, storm_path):
         storm = read_storm(file.read())
     if storm:
         report["storm"] = storm
+    older = [row for row in report["rows"] if row["name"].endswith(BEFORE)]
+    report["before"] = {row["name"].removesuffix(BEFORE): row for row in older}
+    report["rows"] = [row for row in report["rows"] if row not in older]
     report["rows"].sort(key=lambda row: KINDS.index(row["kind"]))
     return report
 
@@ -182,6 +188,19 @@ def comparison_rows(report):
                    *("-" if factor is None else f"{factor:.1f}x" for factor in factors)]
 
 
+CHANGE = {"wall": "wallMicroseconds", "CPU": "cpuMicroseconds", "instructions": "instructions",
+          "system calls": "systemCalls", "RSS": "rssKilobytes", "size": "strippedBytes"}
+CHANGE_HEADER = ["", *CHANGE]
+
+
+def change_rows(report):
+    for row in measured(report):
+        older = report.get("before", {}).get(row["name"])
+        if older:
+            factors = [times_less(older, row, figure) for figure in CHANGE.values()]
+            yield [row["name"], *("-" if factor is None else f"{factor:.2f}x" for factor in factors)]
+
+
 def bulk_header(report):
     return ["", f"{report['execs']:,} in sequence, s", f"{report['atOnce']} at a time, s",
             f"memory of {report['atOnce']}, MB"]
@@ -233,6 +252,9 @@ def table(report):
     comparison = list(comparison_rows(report))
     if comparison:
         parts.append(aligned([COMPARISON_HEADER, *comparison]))
+    change = list(change_rows(report))
+    if change:
+        parts.append("Against the older version:\n\n" + aligned([CHANGE_HEADER, *change]))
     if report["execs"]:
         parts.append(aligned([bulk_header(report), *bulk_rows(report)]))
     if "storm" in report:
@@ -258,6 +280,10 @@ def markdown(report):
     if comparison:
         parts += ["Against the program that each replaces, asking the same server:",
                   markdown_table(COMPARISON_HEADER, comparison)]
+    change = list(change_rows(report))
+    if change:
+        parts += ["Against the version before, of which the same run measured each row too:",
+                  markdown_table(CHANGE_HEADER, change)]
     if report["execs"]:
         parts += ["Many runs:", markdown_table(bulk_header(report), bulk_rows(report))]
     if "storm" in report:

@@ -3,6 +3,7 @@
 """Tests report.py and chart.py with a report of four rows."""
 import contextlib
 import io
+import json
 import os
 import re
 import sys
@@ -101,6 +102,18 @@ class Documents(unittest.TestCase):
     def test_a_comparison_shows_how_many_times_less(self):
         self.assertIn("| plugin | peer <Go> | 40.0x | 40.0x | 30.0x | 1.0x |",
                       report.markdown(a_report()))
+
+    def test_an_older_program_s_row_is_shown_only_as_a_change(self):
+        measured = a_report()
+        measured["rows"].append(row("plugin, before", "peer", 0.4, instructions=61728))
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("report", json.dumps(measured)), ("storm", "")):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            loaded = report.load(os.path.join(folder, "report"), os.path.join(folder, "storm"))
+        page = report.markdown(loaded)
+        self.assertIn("| plugin | 1.25x | 1.25x | 2.00x | 1.00x | 1.00x | 1.00x |", page)
+        self.assertNotIn("plugin, before", page + report.table(loaded) + chart.chart(loaded))
 
     def test_an_update_replaces_the_text_between_the_markers(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -8,10 +8,10 @@
 # and how many times less CPU and memory than the peer it must take, if the peer is in the run.
 # MAX_RSS is the upper limit for all rows. Some rows have a lower one.
 MAX_RSS=rssKilobytes=4608
-TOKEN_FILE_LIMITS=wallRatio=0.75,rssKilobytes=2048,strippedKilobytes=1228
-STATIC_GLIBC_LIMITS=wallRatio=1.2,rssKilobytes=2048
-FOLDER_LIMITS=wallRatio=1.3,rssKilobytes=4096
-CACHED_LIMITS=wallRatio=1.3,rssKilobytes=3072
+TOKEN_FILE_LIMITS=wallRatio=1.0,rssKilobytes=2048,strippedKilobytes=1228
+STATIC_GLIBC_LIMITS=wallRatio=1.4,rssKilobytes=2048
+FOLDER_LIMITS=wallRatio=1.4,rssKilobytes=4096
+CACHED_LIMITS=wallRatio=1.4,rssKilobytes=3072
 FEDERATION_LIMITS=$CACHED_LIMITS,strippedKilobytes=5120
 # execcred-bootstrap runs another plugin, and sends a request over TLS.
 TOKEN_REQUEST_LIMITS=wallRatio=8,$MAX_RSS
@@ -24,7 +24,7 @@ EXCHANGE_LIMITS=wallRatio=5.5,$MAX_RSS
 SYSTEM_EXCHANGE_LIMITS=wallRatio=6,$MAX_RSS
 PRESIGN_LIMITS=wallRatio=1.3,rssKilobytes=3072,timesLessCpu=10,timesLessMemory=8
 WRAPPED_LIMITS=wallRatio=1.6,rssKilobytes=3072
-JWT_SVID_LIMITS=wallRatio=1.3,rssKilobytes=2560,strippedKilobytes=4096
+JWT_SVID_LIMITS=wallRatio=1.4,rssKilobytes=2560,strippedKilobytes=4096
 X509_SVID_LIMITS=wallRatio=6,$MAX_RSS
 EKS_MODULE=sigs.k8s.io/aws-iam-authenticator
 EKS_PEER="aws-iam-authenticator $(module_version "$E2E_DIR/peers/eks/go.mod" "$EKS_MODULE") token (Go)"
@@ -42,8 +42,23 @@ row() {
   local name=$1 limits=$2
   shift 2
   gives '"kind":"ExecCredential"' "$@"
+  [ -z "$before" ] || row_before "$name" "$@"
   subjects+=(--plugin "$name=$(printf '%q ' "$@")")
   [ -z "$limits" ] || subjects+=(--limits "$limits")
+}
+
+# row_before NAME PROGRAM ARGUMENT...: the same of the older program, if there is one.
+row_before() {
+  local name=$1 word words=() is_there=false
+  shift
+  for word in "$@"; do
+    [[ $word != "$BIN"/* ]] || word=$before/${word#"$BIN"/}
+    [[ $word != "$before"/* || ! -x $word ]] || is_there=true
+    words+=("$word")
+  done
+  $is_there || return 0
+  gives '"kind":"ExecCredential"' "${words[@]}"
+  subjects+=(--peer "$name, before=$(printf '%q ' "${words[@]}")")
 }
 
 # against PEER: the report compares the last row with this peer.
