@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/exec/option_set.hpp>
 
+#include <execcred/base/assert.hpp>
 #include <execcred/base/text.hpp>
 
 #include <algorithm>
@@ -61,6 +62,15 @@ void append_lines(std::string& lines, std::string_view text, std::size_t column)
 }
 
 }  // namespace
+
+OptionBuilder& OptionBuilder::or_for(std::string_view option,
+                                     std::span<const std::string_view> values) {
+  return set([=](Option& o) {
+    EXECCRED_ASSERT(!o.uses.empty());
+    o.uses.back().other_option = option;
+    o.uses.back().other_values = values;
+  });
+}
 
 OptionBuilder& OptionBuilder::from_profile(Option::Profile profile,
                                            std::vector<std::string> config_fields) {

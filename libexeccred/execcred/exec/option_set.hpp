@@ -8,7 +8,6 @@
 // The type of the variable determines how its text is read, and whether the option repeats.
 #pragma once
 
-#include <execcred/base/assert.hpp>
 #include <execcred/base/duration.hpp>
 #include <execcred/base/result.hpp>
 
@@ -298,13 +297,7 @@ class OptionBuilder {
         [=](Option& o) { o.uses.push_back({.option = option, .values = values, .hint = hint}); });
   }
   // The last condition of only_for() holds also if `option` has one of the values.
-  OptionBuilder& or_for(std::string_view option, std::span<const std::string_view> values) {
-    return set([=](Option& o) {
-      EXECCRED_ASSERT(!o.uses.empty());
-      o.uses.back().other_option = option;
-      o.uses.back().other_values = values;
-    });
-  }
+  OptionBuilder& or_for(std::string_view option, std::span<const std::string_view> values);
   // The same for an option that any value of the other one makes useful.
   OptionBuilder& needs(std::string_view option, std::string_view hint = {}) {
     return only_for(option, {}, hint);

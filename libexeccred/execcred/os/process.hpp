@@ -16,8 +16,6 @@
 
 namespace execcred {
 
-;
-
 // While it lives, a signal that ends this process first ends the process group. Only one may exist
 // at a time, and only in a process of one thread, because it sets the signal handlers.
 class GroupGuard {
