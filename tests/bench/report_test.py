@@ -17,10 +17,11 @@ import chart
 import report
 
 STORM = """\
-1000 processes at once on a cold key, 3.1 s
+1000 processes at once on a cold key
 ok     processes that got the credential                                1000  (promised: 1000)
 not ok different answers                                                   2  (promised: 1)
 ok     calls of the provider                                               1  (promised: 1)
+       (they took 3.1 s)
 
 1000 processes at once, the provider answers 401, 3.0 s, 1 calls
 ok     calls of the provider in any window                                 7  (promised: 7)
@@ -91,7 +92,11 @@ class Documents(unittest.TestCase):
         self.assertEqual(report.read_storm(STORM), {
             "processes": 1000, "seconds": 3.1, "gotCredential": 1000, "answers": 2,
             "providerCalls": 1})
-        self.assertIsNone(report.read_storm(""))
+        self.assertIsNone(report.read_storm("\n"))
+        with self.assertRaises(SystemExit):
+            report.read_storm(STORM.replace("they took", "after"))
+        with self.assertRaises(SystemExit):
+            report.read_storm(STORM.replace("different answers", "answers"))
 
     def test_all_lines_of_a_markdown_table_have_as_many_cells(self):
         tables = re.findall(r"(?:^\|.*\n?)+", report.markdown(a_report()), re.M)
