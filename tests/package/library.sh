@@ -200,7 +200,7 @@ check_library() {
 check_refusals() {
   project 'find_package(execcred 0.3 REQUIRED)' "$1/newer"
   check "another minor version is refused" \
-    refuses 'compatible with requested version "0.2"' "$1/newer" "$1/newer/build"
+    refuses 'compatible with requested version "0.3"' "$1/newer" "$1/newer/build"
   project 'find_package(execcred 0.2 REQUIRED COMPONENTS base nonsense)' "$1/unknown"
   check "an unknown component is refused" refuses 'there is no component nonsense' "$1/unknown" "$1/unknown/build"
   project 'set(ENV{PKG_CONFIG_LIBDIR} /nonexistent)
