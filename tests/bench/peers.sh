@@ -6,8 +6,8 @@
 # The namespace of the Secrets, and of the account that may get them.
 FLEET=fleet-system
 # Limits, as in rows.sh.
-HUB_LIMITS=$MAX_RSS,timesLessCpu=3.5
-JWT_LIMITS=$MAX_RSS,timesLessCpu=10
+HUB_LIMITS=$MAX_RSS,timesLessCpu=3.5,timesLessMemory=5
+JWT_LIMITS=$MAX_RSS,timesLessCpu=15
 
 # peer NAME PATTERN PROGRAM ARGUMENT...
 peer() {

@@ -8,9 +8,9 @@
 # and how many times less CPU and memory than the peer it must take, if the peer is in the run.
 # MAX_RSS is the upper limit for all rows. Some rows have a lower one.
 MAX_RSS=rssKilobytes=4608
-TOKEN_FILE_LIMITS=wallRatio=1.0,rssKilobytes=2048,strippedKilobytes=1228
-STATIC_GLIBC_LIMITS=wallRatio=1.4,rssKilobytes=2048
-FOLDER_LIMITS=wallRatio=1.4,rssKilobytes=4096
+TOKEN_FILE_LIMITS=wallRatio=0.75,rssKilobytes=2048,strippedKilobytes=1228
+STATIC_GLIBC_LIMITS=wallRatio=1.2,rssKilobytes=2048
+FOLDER_LIMITS=wallRatio=1.3,rssKilobytes=4096
 CACHED_LIMITS=wallRatio=1.4,rssKilobytes=3072
 FEDERATION_LIMITS=$CACHED_LIMITS,strippedKilobytes=5120
 # execcred-bootstrap runs another plugin, and sends a request over TLS.
@@ -24,7 +24,7 @@ EXCHANGE_LIMITS=wallRatio=5.5,$MAX_RSS
 SYSTEM_EXCHANGE_LIMITS=wallRatio=6,$MAX_RSS
 PRESIGN_LIMITS=wallRatio=1.3,rssKilobytes=3072,timesLessCpu=10,timesLessMemory=8
 WRAPPED_LIMITS=wallRatio=1.6,rssKilobytes=3072
-JWT_SVID_LIMITS=wallRatio=1.4,rssKilobytes=2560,strippedKilobytes=4096
+JWT_SVID_LIMITS=wallRatio=1.3,rssKilobytes=2560,strippedKilobytes=4096
 X509_SVID_LIMITS=wallRatio=6,$MAX_RSS
 EKS_MODULE=sigs.k8s.io/aws-iam-authenticator
 EKS_PEER="aws-iam-authenticator $(module_version "$E2E_DIR/peers/eks/go.mod" "$EKS_MODULE") token (Go)"
