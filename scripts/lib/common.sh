@@ -65,14 +65,17 @@ if command -v ccache >/dev/null; then
   export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime,locale
 fi
 
-# build_preset PRESET [TARGET...]: configures and builds into build/PRESET.
+# build_preset PRESET [TARGET...]: configures and builds into build/PRESET. Parts of scripts/nightly that run at
+# the same time wait for each other here: two builds in one folder would break both.
 build_preset() {
   local preset=$1
   shift
-  local targets=()
+  local targets=() lock=$EXECCRED_ROOT/build/$preset.lock
   [ "$#" -eq 0 ] || targets=(--target "$@")
-  cmake --preset "$preset" -S "$EXECCRED_ROOT" -B "$EXECCRED_ROOT/build/$preset" >/dev/null
-  cmake --build "$EXECCRED_ROOT/build/$preset" -j "$EXECCRED_JOBS" "${targets[@]}"
+  mkdir -p "${lock%/*}"
+  flock --close "$lock" cmake --preset "$preset" -S "$EXECCRED_ROOT" -B "$EXECCRED_ROOT/build/$preset" \
+    >/dev/null
+  flock --close "$lock" cmake --build "$EXECCRED_ROOT/build/$preset" -j "$EXECCRED_JOBS" "${targets[@]}"
 }
 
 # wait_until SECONDS COMMAND...: polls until the command succeeds; fails at the deadline.
