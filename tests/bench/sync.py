@@ -39,7 +39,8 @@ BUCKET = 300  # simulated seconds
 # The lowest and the highest allowed value.
 GOALS = {"ended_before_renewal": (0, 0), "least_share_left": (0.1, 1), "burst": (0, 3),
          "rss_mb": (0, 200), "cpu_share": (0, 0.02), "writes_per_credential": (1, 1),
-         "other_requests_per_write": (0, 0.01)}
+         "other_requests_per_write": (0, 0.01), "change_seconds_max": (0, 1)}
+CHANGES = 50
 
 
 class Issuer(http.server.BaseHTTPRequestHandler):
@@ -119,6 +120,14 @@ class Api:
                 int(float(line.rsplit(" ", 1)[1]))
         return counts
 
+    def set_audience(self, name, audience):
+        status = {"status": {"accessProviders": [
+            {"name": "p", "cluster": {
+                "server": f"https://{name}.example:6443",
+                "extensions": [{"name": "client.authentication.k8s.io/exec",
+                                "extension": {"audience": audience}}]}}]}}
+        self.ask("PATCH", f"{PROFILES}/{name}/status", status, "application/merge-patch+json")
+
     def make_clusters(self, count):
         def make(numbers):
             for i in numbers:
@@ -127,13 +136,7 @@ class Api:
                         "metadata": {"name": name, "namespace": "fleet"},
                         "spec": {"displayName": name, "clusterManager": {"name": "bench"}}}
                 self.ask("POST", PROFILES, body)
-                status = {"status": {"accessProviders": [
-                    {"name": "p", "cluster": {
-                        "server": f"https://{name}.example:6443",
-                        "extensions": [{"name": "client.authentication.k8s.io/exec",
-                                        "extension": {"audience": name}}]}}]}}
-                self.ask("PATCH", f"{PROFILES}/{name}/status", status,
-                         "application/merge-patch+json")
+                self.set_audience(name, name)
         threads = [threading.Thread(target=make, args=(range(k, count, 8),)) for k in range(8)]
         for thread in threads:
             thread.start()
@@ -177,6 +180,27 @@ def usage(pid):
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
     resident = int(re.search(r"VmRSS:\s+(\d+)", status)[1])
     return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK"), resident / 1024
+
+
+def change_clusters(api, path, clusters):
+    """Real seconds from a change of a ClusterProfile until its Secret is written, of some clusters."""
+    seconds = []
+    with open(path) as log:
+        log.seek(0, os.SEEK_END)
+        for i in range(CHANGES):
+            name = f"c{i * clusters // CHANGES}"
+            api.local = threading.local()  # the server may have closed an idle connection
+            begun = time.monotonic()
+            api.set_audience(name, f"{name}-changed")
+            told = ""
+            while f'"cluster":"fleet/{name}"' not in told:
+                if time.monotonic() - begun > 60:
+                    raise RuntimeError(f"the change of {name} was not written")
+                time.sleep(0.002)
+                told += "".join(line for line in log if '"message":"wrote"' in line)
+            seconds.append(time.monotonic() - begun)
+    return {"changes": len(seconds), "change_seconds_median": round(statistics.median(seconds), 3),
+            "change_seconds_max": round(max(seconds), 3)}
 
 
 def parse_time(text):
@@ -266,12 +290,13 @@ def main():
             steady_cpu, steady_time = cpu, time.monotonic()
     cpu_share = (cpu - steady_cpu) / ((time.monotonic() - steady_time) * given.speed)
     until = parse_time(json.loads((folder / "log").read_text().splitlines()[-1])["time"])
+    changes = change_clusters(api, folder / "log", given.clusters)
     os.kill(pid, signal.SIGTERM)
     wrapper.wait(timeout=30)
     requests = api.requests() - before
     result = judge((folder / "log").read_text().splitlines(), until)
     result |= {"hours": given.hours, "speed": given.speed, "rss_mb": round(largest, 1),
-               "cpu_share": round(cpu_share, 5), "tokens_issued": Issuer.count,
+               "cpu_share": round(cpu_share, 5), "tokens_issued": Issuer.count, **changes,
                **judge_requests(requests, result["clusters"] + result["renewals"]),
                "requests": dict(sorted(requests.items()))}
     result["missed"] = missed(result)
