@@ -9,11 +9,12 @@
 
 namespace execcred {
 
-Environment::Environment(std::vector<std::string> entries) : entries_(std::move(entries)) {
-  std::erase_if(entries_, [](const std::string& entry) {
+Environment::Environment(std::vector<std::string> entries) {
+  std::erase_if(entries, [](const std::string& entry) {
     const std::size_t mark = entry.find('=');
     return mark == 0 || mark == std::string::npos;
   });
+  entries_ = std::make_shared<const std::vector<std::string>>(std::move(entries));
 }
 
 Environment Environment::copy() {
@@ -33,7 +34,7 @@ Environment Environment::take() {
 
 std::optional<std::string_view> Environment::get(std::string_view name) const {
   // NOLINTNEXTLINE(modernize-loop-convert): <ranges> for one loop costs more than it shows
-  for (auto at = entries_.rbegin(); at != entries_.rend(); ++at) {
+  for (auto at = entries_->rbegin(); at != entries_->rend(); ++at) {
     const std::string_view entry = *at;
     if (entry.size() <= name.size() || entry[name.size()] != '=' || !entry.starts_with(name)) {
       continue;
@@ -55,15 +56,15 @@ Environment Environment::observed(Observer observer) const {
 const std::vector<std::string>& Environment::entries() const {
   if (observer_) {
     std::string all;
-    for (const std::string& entry : entries_) all.append(entry).push_back('\0');
+    for (const std::string& entry : *entries_) all.append(entry).push_back('\0');
     observer_({}, all);
   }
-  return entries_;
+  return *entries_;
 }
 
 bool Environment::has_names_with(std::string_view prefix) const {
   return std::ranges::any_of(
-      entries_, [prefix](const std::string_view entry) { return entry.starts_with(prefix); });
+      *entries_, [prefix](const std::string_view entry) { return entry.starts_with(prefix); });
 }
 
 std::vector<std::string> last_of_each_name(const std::vector<std::string>& entries) {

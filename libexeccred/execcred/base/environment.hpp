@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@ namespace execcred {
 
 class Environment {
  public:
-  Environment() = default;
+  Environment() : Environment(std::vector<std::string>()) {}
   // Entries of the form NAME=VALUE; others are ignored.
   explicit Environment(std::vector<std::string> entries);
 
@@ -40,7 +41,7 @@ class Environment {
   const std::vector<std::string>& entries() const;
 
  private:
-  std::vector<std::string> entries_;
+  std::shared_ptr<const std::vector<std::string>> entries_;  // a copy has the same ones
   Observer observer_;
 };
 
