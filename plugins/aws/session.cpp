@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::string_view kCaBundle = "AWS_CA_BUNDLE";
 
-Result<SecretString> read_web_identity(const WebIdentity& identity) {
-  const auto read = [&]() -> Result<SecretString> {
+Result<BearerToken> read_web_identity(const WebIdentity& identity) {
+  const auto read = [&]() -> Result<BearerToken> {
     const SecretString content = TRY(read_secret_file(identity.token_file));
     return bearer_token(content);
   };
@@ -39,7 +39,7 @@ Result<SecretString> read_web_identity(const WebIdentity& identity) {
 Status plan_source(const CredentialPlan::Source& source, Inputs& inputs) {
   if (std::holds_alternative<AwsCredentials>(source)) return {};
   if (const auto* identity = std::get_if<WebIdentity>(&source)) {
-    const SecretString token = TRY(read_web_identity(*identity));
+    const BearerToken token = TRY(read_web_identity(*identity));
     inputs.add_token("token", token);
     return {};
   }
@@ -89,8 +89,8 @@ Status SessionChain::read_ca() {
 }
 
 Result<RoleSession> SessionChain::with_web_identity(const WebIdentity& identity) {
-  const SecretString token = TRY(read_web_identity(identity));
-  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
+  const BearerToken token = TRY(read_web_identity(identity));
+  const std::optional<UnverifiedClaims> claims = TRY(token.claims());
   if (claims) {
     Status checked = check_lifetime(*claims, call_.clock.now());
     if (!checked) checked.error().is_local = true;
@@ -99,7 +99,7 @@ Result<RoleSession> SessionChain::with_web_identity(const WebIdentity& identity)
             .hint("check that whatever renews the token is still running"));
   }
   TRY(read_ca());
-  return StsClient(endpoint_, call_).assume_role_with_web_identity(identity.role, token);
+  return StsClient(endpoint_, call_).assume_role_with_web_identity(identity.role, token.text());
 }
 
 Result<AwsCredentials> SessionChain::of_instance() {

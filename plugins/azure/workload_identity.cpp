@@ -52,7 +52,7 @@ class WorkloadIdentity final : public Identity {
 
   std::string tenant_;
   std::optional<TokenProxy> proxy_;
-  SecretString assertion_;
+  BearerToken assertion_;
 };
 
 Status WorkloadIdentity::open(const Settings& settings, Inputs& inputs) {
@@ -85,7 +85,7 @@ Status WorkloadIdentity::read_settings(const Settings& settings, Inputs& inputs)
 // may be sent.
 Status WorkloadIdentity::read_assertion(Inputs& inputs) {
   assertion_ = TRY(inputs.token_file("federated-token", options_.federated_token_file));
-  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(assertion_));
+  const std::optional<UnverifiedClaims> claims = TRY(assertion_.claims());
   if (claims) return {};
   return Error{.kind = Error::Kind::no_credential,
                .message = "the federated token is no JWT",
@@ -97,7 +97,7 @@ Status WorkloadIdentity::read_assertion(Inputs& inputs) {
 // The fields of the request, in the order of azure-identity.
 Form WorkloadIdentity::form() const {
   Form form;
-  form.add("client_assertion", assertion_);
+  form.add("client_assertion", assertion_.text());
   form.add("client_assertion_type", kAssertionType);
   form.add("client_id", options_.client_id);
   form.add("grant_type", "client_credentials");
@@ -128,7 +128,7 @@ Result<TokenReply> WorkloadIdentity::post(CallContext& call) const {
 
 Result<Issued> WorkloadIdentity::ask(CallContext& call) const {
   // Only now, because the cached result outlives the token.
-  Status checked = check_lifetime(assertion_, call.clock.now());
+  Status checked = check_lifetime(assertion_.text(), call.clock.now());
   if (!checked) checked.error().is_local = true;
   TRY(std::move(checked)
           .context("looking at the federated token in " +

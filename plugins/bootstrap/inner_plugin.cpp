@@ -60,7 +60,8 @@ Result<Credential> read_output(const SecretString& output, ApiVersion asked, Tim
     error.cause = cause::kSourceExpired;
     return error;
   }
-  TRY(check_token(credential, now));
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
+  TRY(check_token(claims, now, credential));
   if (!credential.client_certificate.empty()) TRY(check_pair(credential, now));
   return credential;
 }

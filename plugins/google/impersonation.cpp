@@ -71,14 +71,14 @@ Result<AccessToken> read_reply(const json::Value& document, TimePoint now) {
   const SecretString secret{std::string_view(text)};
   wipe(text);
   if (secret.empty()) return Error::no_credential("the reply has no string 'accessToken'");
-  AccessToken token;
-  token.token = TRY(bearer_token(secret));
+  BearerToken bearer = TRY(bearer_token(secret));
+  const std::optional<UnverifiedClaims> claims = TRY(bearer.claims());
+  AccessToken token = {.token = std::move(bearer).take()};
   const Result<TimePoint> end = parse_rfc3339(json::text_or_empty(document, "expireTime"));
   if (!end) return Error::no_credential("the reply has no time 'expireTime'");
   if (*end <= now)
     return Error::no_credential("the reply's token has ended already, by its 'expireTime'");
   token.expires_at = std::min(*end, now + kLongestLifetime);
-  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token.token));
   if (!claims) return token;
   TRY(check_lifetime(*claims, now));
   if (claims->expires_at) token.expires_at = std::min(*token.expires_at, *claims->expires_at);

@@ -50,7 +50,7 @@ Result<SecretString> subject_token_of(const SecretString& text, const std::strin
   if (!field.empty()) {
     content = TRY(member_of(content, field));
   }
-  if (type != kSaml) return bearer_token(content);
+  if (type != kSaml) return TRY(bearer_token(content)).take();
   if (content.empty() || content.reveal().find('\0') != std::string_view::npos) {
     return Error::no_credential("this is no SAML assertion");
   }

@@ -92,8 +92,10 @@ Result<Credential> take_token(std::string text, TimePoint now) {
   const SecretString content(text);
   wipe(text);
   Credential credential;
-  credential.token = TRY(bearer_token(content));
-  TRY(check_token(credential, now));
+  BearerToken token = TRY(bearer_token(content));
+  const std::optional<UnverifiedClaims> claims = TRY(token.claims());
+  TRY(check_token(claims, now, credential));
+  credential.token = std::move(token).take();
   return credential;
 }
 

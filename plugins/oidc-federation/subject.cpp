@@ -42,7 +42,9 @@ void plan_command(Inputs& inputs) {
 Result<SecretString> run_subject_command(const InnerCommand& command, const CallContext& call) {
   const SecretString output =
       TRY(run_token_command(command, environment_of_command(call.environment), call));
-  return bearer_token(output).context("reading what " + in_quotes(command.program) + " printed");
+  return TRY(bearer_token(output).context("reading what " + in_quotes(command.program) +
+                                          " printed"))
+      .take();
 }
 
 // A JWT-SVID of this process, from the agent on this machine.
@@ -109,7 +111,7 @@ Status Subject::take(Result<SecretString> content, Inputs& inputs) {
   token_ = TRY(bearer_token(*content));
   // A new refresh token is another grant, although it may have the same claims.
   if (options_.flow == Flow::refresh_token) {
-    inputs.add_secret("subject", token_.reveal());
+    inputs.add_secret("subject", token_.text().reveal());
   } else {
     inputs.add_token("subject", token_);
   }
@@ -118,7 +120,7 @@ Status Subject::take(Result<SecretString> content, Inputs& inputs) {
 
 Result<SecretString> Subject::get(CallContext& call) const {
   if (options_.subject_source() == SubjectSource::none) return SecretString();
-  SecretString token = token_.copy();
+  SecretString token = token_.text().copy();
   if (!is_local_) {
     deadline::enter_phase("getting the subject token");
     token = TRY(fetch(call).context("getting the subject token"));
@@ -153,7 +155,7 @@ Result<SecretString> Subject::fetch(CallContext& call) const {
     case SubjectSource::variable:
       break;
   }
-  return token_.copy();
+  return token_.text().copy();
 }
 
 }  // namespace execcred::oidc_federation

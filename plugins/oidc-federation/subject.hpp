@@ -32,7 +32,7 @@ class Subject {
   Result<SecretString> fetch(CallContext& call) const;
 
   const Options& options_;
-  SecretString token_;
+  BearerToken token_;
   bool is_local_ = true;
 };
 

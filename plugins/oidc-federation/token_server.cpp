@@ -29,7 +29,7 @@ Result<SecretString> read_client_secret(const std::filesystem::path& path) {
 
 Result<SecretString> read_token(const std::filesystem::path& path) {
   const SecretString content = TRY(read_secret_file(path));
-  return bearer_token(content);
+  return TRY(bearer_token(content)).take();
 }
 
 Grant grant_of(Flow flow) {

@@ -9,7 +9,6 @@
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/inputs.hpp>
-#include <execcred/exec/jwt.hpp>
 #include <execcred/exec/plugin_main.hpp>
 #include <execcred/os/file.hpp>
 
@@ -60,18 +59,14 @@ class TokenFile final : public Provider {
   }
 
   Result<Credential> credential(const SecretString& content, TimePoint now) const {
-    Credential credential;
-    credential.token = TRY(bearer_token(content));
-
+    BearerToken token = TRY(bearer_token(content));
     // Only the API server can check the signature. Here, "exp" is only the time at which the client
     // asks again.
-    const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
-    if (claims) {
-      TRY(check_lifetime(*claims, now));
-      credential.expires_at = claims->expires_at;
-    }
+    const std::optional<UnverifiedClaims> claims = TRY(token.claims());
+    if (claims) TRY(check_lifetime(*claims, now));
     TRY(check_audiences(claims));
-    return credential;
+    return Credential{.token = std::move(token).take(),
+                      .expires_at = claims ? claims->expires_at : std::nullopt};
   }
 
   Status check_audiences(const std::optional<UnverifiedClaims>& claims) const {

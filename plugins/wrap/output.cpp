@@ -49,7 +49,7 @@ Result<SecretString> token_at(json::Value& document, const std::string& path) {
     return unusable("the output has no string " + in_quotes(path),
                     "--token-field says where the token is");
   }
-  return bearer_token(SecretString(std::string_view(*value->string())));
+  return TRY(bearer_token(SecretString(std::string_view(*value->string())))).take();
 }
 
 // Seconds since 1970, whose fraction is cut.
@@ -111,7 +111,7 @@ Result<Credential> read_by_kind(const Options& options, const SecretString& outp
   switch (options.output) {
     case Output::token: {
       Credential credential;
-      credential.token = TRY(bearer_token(output));
+      credential.token = TRY(bearer_token(output)).take();
       return credential;
     }
     case Output::json:
@@ -129,7 +129,8 @@ Result<Credential> checked(Credential credential, TimePoint now) {
                  .message = "the credential has expired: it ended at " + format_rfc3339(end),
                  .cause = cause::kCredentialExpired};
   }
-  TRY(check_token(credential, now));
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
+  TRY(check_token(claims, now, credential));
   if (!credential.client_certificate.empty()) TRY(check_pair(credential, now));
   return credential;
 }

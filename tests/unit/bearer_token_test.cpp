@@ -19,9 +19,9 @@ void check_refused(std::string_view content, std::string_view part) {
 TEST_CASE("bearer_token: accepts one word, and removes the white space around it") {
   for (const std::string_view content :
        {"abc.def-ghi_jkl", "  abc.def-ghi_jkl\n", "\r\n\tabc.def-ghi_jkl \v\f\r\n"}) {
-    const Result<SecretString> token = bearer_token(SecretString(content));
+    const Result<BearerToken> token = bearer_token(SecretString(content));
     REQUIRE(token);
-    CHECK(token->reveal() == "abc.def-ghi_jkl");
+    CHECK(token->text().reveal() == "abc.def-ghi_jkl");
   }
   CHECK(bearer_token(SecretString("a")));
   CHECK(bearer_token(SecretString(std::string(100'000, 'a'))));
@@ -32,11 +32,11 @@ TEST_CASE("bearer_token: accepts only the 94 visible ASCII bytes") {
   for (int i = 0; i < 256; ++i) {
     CAPTURE(i);
     const std::string content = std::string("ab") + static_cast<char>(i) + "cd";
-    const Result<SecretString> token = bearer_token(SecretString(content));
+    const Result<BearerToken> token = bearer_token(SecretString(content));
     CHECK(token.has_value() == (i > 0x20 && i < 0x7f));
     if (!token) continue;
     ++accepted;
-    CHECK(token->reveal() == content);
+    CHECK(token->text().reveal() == content);
   }
   CHECK(accepted == 94);
 }
@@ -146,7 +146,7 @@ TEST_CASE("bearer_token: a word that begins as a JWT does must be a JWT or a JWE
 TEST_CASE("bearer_token: no error shows any part of the content") {
   for (const std::string_view content : {"canary one", "canary\x01", "-----BEGIN canary-----",
                                          "{\"a\":\"canary\"}", "canary\xff", "eyJcanary"}) {
-    const Result<SecretString> token = bearer_token(SecretString(content));
+    const Result<BearerToken> token = bearer_token(SecretString(content));
     REQUIRE_FALSE(token);
     CHECK(format_error("p", token.error()).find("canary") == std::string::npos);
   }

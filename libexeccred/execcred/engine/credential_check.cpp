@@ -95,13 +95,13 @@ class Check {
   }
 
   void check_token() {
-    const Result<SecretString> word = bearer_token(credential_.token);
-    if (!word || word->size() != credential_.token.size()) {
+    const Result<BearerToken> word = bearer_token(credential_.token);
+    if (!word || word->text().size() != credential_.token.size()) {
       unusable(invalid(), "the token cannot be sent: " +
                               (word ? "white space stands around it" : word.error().message));
       return;
     }
-    const Result<std::optional<UnverifiedClaims>> claims = unverified_claims(credential_.token);
+    const Result<std::optional<UnverifiedClaims>> claims = word->claims();
     if (!claims) {
       // The server decides whether it is valid.
       told_.push_back("a token that looks like a JWT, and is malformed: " + claims.error().message +

@@ -5,12 +5,13 @@
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/exec/jwt.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace execcred {
 namespace {
@@ -68,11 +69,47 @@ std::string_view encoded_file(std::string_view text) {
   return what;
 }
 
+// RFC 7516, section 7.1: the compact form of a JWE has five parts, which may be empty.
+bool is_jwe(const json::Value& header, const std::vector<std::string_view>& parts) {
+  return parts.size() == 5 && header.find("enc") != nullptr &&
+         std::all_of(parts.begin(), parts.end(),
+                     [](std::string_view part) { return decode_base64url(part).has_value(); });
+}
+
+// Checks a token that begins as a JWT does.
+Status check_parts(std::string_view token, const Result<std::optional<Jwt>>& jwt) {
+  const std::vector<std::string_view> parts = split(token, '.');
+  if (jwt && *jwt) {
+    const bool is_signed = json::text_or_empty((*jwt)->header, "alg") != "none";
+    if (decode_base64url(parts[2]) && !(is_signed && parts[2].empty())) return {};
+    return Error::no_credential("its signature is cut or damaged");
+  }
+  const Result<json::Value> header = json::parse(decode_base64url(parts.front()).value_or(""));
+  if (!header || header->object() == nullptr)
+    return Error::no_credential("its header is no JSON object");
+  if (is_jwe(*header, parts)) return {};
+  if (jwt) return Error::no_credential("it does not have three parts");
+  return jwt.error();
+}
+
+Status check_whole(const SecretString& token, const Result<std::optional<Jwt>>& jwt) {
+  if (!token.reveal().starts_with("eyJ")) return {};
+  Status whole = check_parts(token.reveal(), jwt);
+  if (whole) return {};
+  return Error{.kind = Error::Kind::no_credential,
+               .message = "the token begins as a JWT does, but is none: " + whole.error().message,
+               .hint =
+                   "it may have been read half written: try again; a program that renews a "
+                   "token file must write a new file and rename it"};
+}
+
 }  // namespace
 
-Result<SecretString> bearer_token(const SecretString& content) {
-  SecretString token = content.trimmed();
-  const std::string_view text = token.reveal();
+Status check_whole(const SecretString& token) { return check_whole(token, parse_jwt(token)); }
+
+Result<BearerToken> bearer_token(const SecretString& content) {
+  SecretString trimmed = content.trimmed();
+  const std::string_view text = trimmed.reveal();
   if (text.empty()) {
     Error error = rejected("the token is empty");
     error.cause = cause::kSourceMissing;
@@ -86,7 +123,8 @@ Result<SecretString> bearer_token(const SecretString& content) {
   if (is_visible_ascii(text)) {
     const std::string_view encoded = encoded_file(text);
     if (encoded.empty()) {
-      TRY(check_whole(token));
+      BearerToken token(std::move(trimmed));
+      TRY(check_whole(token.text(), token.jwt()));
       return token;
     }
     return rejected("this is " + std::string(encoded) + " in base64, not a token");

@@ -7,12 +7,43 @@
 
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
+#include <execcred/exec/jwt.hpp>
+
+#include <optional>
+#include <utility>
 
 namespace execcred {
+
+// A token that was checked and parsed once, by bearer_token().
+class BearerToken {
+ public:
+  BearerToken() = default;  // empty
+
+  const SecretString& text() const { return text_; }
+  SecretString take() && { return std::move(text_); }
+
+  // Its JWT. Returns nullopt and fails as parse_jwt() does.
+  const Result<std::optional<Jwt>>& jwt() const { return jwt_; }
+  // Its claims. Returns nullopt and fails as unverified_claims() does.
+  Result<std::optional<UnverifiedClaims>> claims() const { return unverified_claims(jwt_); }
+
+ private:
+  friend Result<BearerToken> bearer_token(const SecretString& content);
+  explicit BearerToken(SecretString text) : text_(std::move(text)), jwt_(parse_jwt(text_)) {}
+
+  SecretString text_;
+  Result<std::optional<Jwt>> jwt_ = std::optional<Jwt>();
+};
 
 // The content without the white space at both ends. Fails (no_credential) if it is empty, has
 // several words or a byte that is not visible ASCII, is clearly not a token, or is part of a JWT
 // (check_whole).
-Result<SecretString> bearer_token(const SecretString& content);
+Result<BearerToken> bearer_token(const SecretString& content);
+
+// Fails (no_credential) for a token that begins as a JWT does (eyJ, the base64url of {") but is
+// neither a JWT nor a JWE: a file that was read half written, for example. A cut within the
+// signature is found only where the rest is no base64url. Every other token is opaque, and passes.
+// bearer_token() and parse_exec_credential() call it, so others need not.
+Status check_whole(const SecretString& token);
 
 }  // namespace execcred

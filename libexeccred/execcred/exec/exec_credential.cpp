@@ -5,7 +5,7 @@
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/exec/jwt.hpp>
+#include <execcred/exec/bearer_token.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 
 #include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
-#include <execcred/exec/jwt.hpp>
 #include <execcred/os/file.hpp>
 
 #include <sys/utsname.h>
@@ -82,17 +81,18 @@ void identify_process(CacheKey& key) {
   key.add("process.cgroup", cgroup ? trim(*cgroup) : "unknown");
 }
 
-void add_token_identity(std::string_view name, const SecretString& token, CacheKey& key) {
+void add_token_identity(std::string_view name, const SecretString& token,
+                        const Result<std::optional<Jwt>>& jwt, CacheKey& key) {
   const std::string prefix = std::string(name) + ".";
-  const Result<std::optional<TokenIdentity>> identity = token_identity(token);
-  const bool is_jwt = identity && identity->has_value();
-  if (!is_jwt || (*identity)->issuer.empty() || (*identity)->subject.empty()) {
+  const Result<TokenIdentity> identity =
+      jwt && *jwt ? token_identity(**jwt) : Result<TokenIdentity>(TokenIdentity());
+  if (!identity || identity->issuer.empty() || identity->subject.empty()) {
     key.add(prefix + "fingerprint", fingerprint(name, token.reveal()));
     return;
   }
   // The issuer and the subject are for people. The other claims may be long or confidential.
-  key.add(prefix + "iss", (*identity)->issuer).add(prefix + "sub", (*identity)->subject);
-  key.add(prefix + "claims.fingerprint", fingerprint(name, (*identity)->claims));
+  key.add(prefix + "iss", identity->issuer).add(prefix + "sub", identity->subject);
+  key.add(prefix + "claims.fingerprint", fingerprint(name, identity->claims));
 }
 
 }  // namespace execcred

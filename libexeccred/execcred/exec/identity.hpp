@@ -2,9 +2,12 @@
 // Parts of a cache key: the machine that a plugin runs on, and the identity of a token.
 #pragma once
 
+#include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
 #include <execcred/cache/key.hpp>
+#include <execcred/exec/jwt.hpp>
 
+#include <optional>
 #include <string_view>
 
 namespace execcred {
@@ -21,10 +24,11 @@ void identify_machine(CacheKey& key);
 // in these do not share an entry.
 void identify_process(CacheKey& key);
 
-// The identity of a token, for the cache key of the credential that was obtained with it.
-
-// Adds token_identity() of a JWT that has an issuer and a subject, so that a renewed token is the
-// same identity. For any other token, adds its fingerprint.
-void add_token_identity(std::string_view name, const SecretString& token, CacheKey& key);
+// Adds the identity of a token, for the cache key of the credential that was obtained with it.
+// `jwt` is what parse_jwt() returned for it. Adds token_identity() of a JWT that has an issuer and
+// a subject, so that a renewed token is the same identity. For any other token, adds its
+// fingerprint.
+void add_token_identity(std::string_view name, const SecretString& token,
+                        const Result<std::optional<Jwt>>& jwt, CacheKey& key);
 
 }  // namespace execcred

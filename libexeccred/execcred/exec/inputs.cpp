@@ -4,7 +4,6 @@
 #include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/identity.hpp>
 #include <execcred/json/json.hpp>
 
@@ -80,9 +79,9 @@ Result<std::string> Inputs::expand(std::string_view option, std::string_view tex
   return expanded;
 }
 
-Result<SecretString> Inputs::token_file(std::string_view name, const std::filesystem::path& path) {
+Result<BearerToken> Inputs::token_file(std::string_view name, const std::filesystem::path& path) {
   const SecretString content = TRY(read_secret_file(path));
-  SecretString token = TRY(bearer_token(content));
+  BearerToken token = TRY(bearer_token(content));
   add_token(name, token);
   return token;
 }
@@ -94,8 +93,12 @@ Result<SecretString> Inputs::secret_file(std::string_view name, const std::files
   return content;
 }
 
+void Inputs::add_token(std::string_view name, const BearerToken& token) {
+  add_token_identity(name, token.text(), token.jwt(), key_);
+}
+
 void Inputs::add_token(std::string_view name, const SecretString& token) {
-  add_token_identity(name, token, key_);
+  add_token_identity(name, token, parse_jwt(token), key_);
 }
 
 void Inputs::add_secret(std::string_view name, std::string_view secret) {

@@ -12,6 +12,7 @@
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
 #include <execcred/cache/key.hpp>
+#include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/provider.hpp>
 #include <execcred/os/file.hpp>
 
@@ -52,11 +53,13 @@ class Inputs {
   // Reads the token in a file. Its identity is recorded under `name`: of a JWT all claims that stay
   // when the token is renewed, of any other token its fingerprint. Fails as read_secret_file() and
   // bearer_token() do.
-  Result<SecretString> token_file(std::string_view name, const std::filesystem::path& path);
+  Result<BearerToken> token_file(std::string_view name, const std::filesystem::path& path);
   // Reads a file, and records a fingerprint of its content. Fails as read_secret_file() does.
   Result<SecretString> secret_file(std::string_view name, const std::filesystem::path& path,
                                    std::size_t max_bytes = kMaxSecretFile);
   // Records a token that was read otherwise, as token_file() does.
+  void add_token(std::string_view name, const BearerToken& token);
+  // The same for one that need not be a bearer token, such as a SAML assertion.
   void add_token(std::string_view name, const SecretString& token);
   // Records a secret by its fingerprint.
   void add_secret(std::string_view name, std::string_view secret);

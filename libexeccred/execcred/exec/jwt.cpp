@@ -83,25 +83,20 @@ Result<json::Value> parse_payload(std::string_view encoded) {
   return document;
 }
 
-// Gives the header and the claims, which are JSON objects, to `read`. Returns nullopt for an opaque
-// token.
-template <typename T, typename Read>
-Result<std::optional<T>> read_jwt(const SecretString& token, const Read& read) {
-  const std::vector<std::string_view> parts = split(token.reveal(), '.');
-  const std::optional<std::string> text =
-      parts.size() == 3 ? decode_base64url(parts[0]) : std::nullopt;
-  if (!text || !trim(*text).starts_with('{')) return std::optional<T>();
-  const auto read_parts = [&]() -> Result<T> {
-    const Result<json::Value> header = json::parse(*text);
-    if (!header)
-      return Error::no_credential("the JSON of the token's header " + header.error().message);
-    json::Value claims = TRY(parse_payload(parts[1]));
-    return read(*header, claims);
-  };
-  Result<T> result = read_parts();
-  if (result) return std::optional(std::move(result).value());
+// The result, whose error is one of the token.
+template <typename T>
+Result<T> of_token(Result<T> result) {
+  if (result) return result;
   result.error().kind = Error::Kind::no_credential;
-  return std::move(result).hint("the program that made the token must correct it").error();
+  return std::move(result).hint("the program that made the token must correct it");
+}
+
+Result<Jwt> parse_parts(std::string_view header_text, std::string_view encoded_claims) {
+  Result<json::Value> header = json::parse(header_text);
+  if (!header)
+    return Error::no_credential("the JSON of the token's header " + header.error().message);
+  json::Value claims = TRY(parse_payload(encoded_claims));
+  return Jwt{.header = std::move(header).value(), .claims = std::move(claims)};
 }
 
 // Removes the members with these names.
@@ -134,7 +129,7 @@ Status sort_audiences(json::Value& audience) {
   return {};
 }
 
-Result<TokenIdentity> read_identity(json::Value& document) {
+Result<TokenIdentity> read_identity(json::Value document) {
   json::Object& claims = *document.object();
   remove_members({"exp", "iat", "nbf", "jti"}, claims);
   for (json::Member& claim : claims) {
@@ -150,59 +145,37 @@ Result<TokenIdentity> read_identity(json::Value& document) {
                        .claims = json::to_text(document)};
 }
 
-// RFC 7516, section 7.1: the compact form of a JWE has five parts, which may be empty.
-bool is_jwe(const json::Value& header, const std::vector<std::string_view>& parts) {
-  return parts.size() == 5 && header.find("enc") != nullptr &&
-         std::all_of(parts.begin(), parts.end(),
-                     [](std::string_view part) { return decode_base64url(part).has_value(); });
-}
-
-Status check_parts(const std::vector<std::string_view>& parts) {
-  const std::optional<std::string> text = decode_base64url(parts.front());
-  const Result<json::Value> header = json::parse(text.value_or(""));
-  if (!header || header->object() == nullptr)
-    return Error::no_credential("its header is no JSON object");
-  if (is_jwe(*header, parts)) return {};
-  if (parts.size() != 3) return Error::no_credential("it does not have three parts");
-  TRY(parse_payload(parts[1]));
-  const bool is_signed = json::text_or_empty(*header, "alg") != "none";
-  if (!decode_base64url(parts[2]) || (is_signed && parts[2].empty())) {
-    return Error::no_credential("its signature is cut or damaged");
-  }
-  return {};
-}
-
 }  // namespace
 
+Result<std::optional<Jwt>> parse_jwt(const SecretString& token) {
+  const std::vector<std::string_view> parts = split(token.reveal(), '.');
+  const std::optional<std::string> header =
+      parts.size() == 3 ? decode_base64url(parts[0]) : std::nullopt;
+  if (!header || !trim(*header).starts_with('{')) return std::optional<Jwt>();
+  Jwt jwt = TRY(of_token(parse_parts(*header, parts[1])));
+  return std::optional(std::move(jwt));
+}
+
+Result<UnverifiedClaims> unverified_claims(const Jwt& jwt) {
+  UnverifiedClaims claims = TRY(of_token(read_claims(jwt.claims)));
+  claims.key_id = json::text_or_empty(jwt.header, "kid");
+  claims.algorithm = json::text_or_empty(jwt.header, "alg");
+  if (jwt.header.find("typ") != nullptr) claims.type = json::text_or_empty(jwt.header, "typ");
+  return claims;
+}
+
+Result<std::optional<UnverifiedClaims>> unverified_claims(const Result<std::optional<Jwt>>& jwt) {
+  if (!jwt) return jwt.error();
+  if (!*jwt) return std::optional<UnverifiedClaims>();
+  UnverifiedClaims claims = TRY(unverified_claims(**jwt));
+  return std::optional(std::move(claims));
+}
+
 Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& token) {
-  const auto read = [](const json::Value& header,
-                       const json::Value& document) -> Result<UnverifiedClaims> {
-    UnverifiedClaims claims = TRY(read_claims(document));
-    claims.key_id = json::text_or_empty(header, "kid");
-    claims.algorithm = json::text_or_empty(header, "alg");
-    if (header.find("typ") != nullptr) claims.type = json::text_or_empty(header, "typ");
-    return claims;
-  };
-  return read_jwt<UnverifiedClaims>(token, read);
+  return unverified_claims(parse_jwt(token));
 }
 
-Result<std::optional<TokenIdentity>> token_identity(const SecretString& token) {
-  const auto read = [](const json::Value& /*header*/, json::Value& document) {
-    return read_identity(document);
-  };
-  return read_jwt<TokenIdentity>(token, read);
-}
-
-Status check_whole(const SecretString& token) {
-  if (!token.reveal().starts_with("eyJ")) return {};
-  Status whole = check_parts(split(token.reveal(), '.'));
-  if (whole) return {};
-  return Error{.kind = Error::Kind::no_credential,
-               .message = "the token begins as a JWT does, but is none: " + whole.error().message,
-               .hint =
-                   "it may have been read half written: try again; a program that renews a "
-                   "token file must write a new file and rename it"};
-}
+Result<TokenIdentity> token_identity(const Jwt& jwt) { return of_token(read_identity(jwt.claims)); }
 
 bool is_single_use(const SecretString& assertion) {
   const Result<std::optional<UnverifiedClaims>> claims = unverified_claims(assertion);
@@ -270,8 +243,8 @@ Status check_lifetime(const SecretString& token, TimePoint now) {
   return claims ? check_lifetime(*claims, now) : Status();
 }
 
-Status check_token(Credential& credential, TimePoint now) {
-  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
+Status check_token(const std::optional<UnverifiedClaims>& claims, TimePoint now,
+                   Credential& credential) {
   if (!claims) return {};
   TRY(check_lifetime(*claims, now));
   if (!claims->expires_at) return {};

@@ -8,12 +8,24 @@
 #include <execcred/base/credential.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
+#include <execcred/json/json.hpp>
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace execcred {
+
+// The header and the claims, which are JSON objects.
+struct Jwt {
+  json::Value header;
+  json::Value claims;
+};
+
+// Returns nullopt for an opaque token: one that does not have three parts, or whose first part is
+// not the base64url of text that starts like a JSON object. Fails (no_credential) for a malformed
+// JWT: its header or claims are not a JSON object, or a key is duplicated.
+Result<std::optional<Jwt>> parse_jwt(const SecretString& token);
 
 struct UnverifiedClaims {
   std::optional<TimePoint> expires_at;  // exp, cut to whole seconds, at most the year 2262
@@ -27,17 +39,13 @@ struct UnverifiedClaims {
   bool has_id = false;                  // jti is there
 };
 
-// Returns nullopt for an opaque token: one that does not have three parts, or whose first part is
-// not the base64url of text that starts like a JSON object. Fails (no_credential) for a malformed
-// JWT: its header or claims are not a JSON object, a key is duplicated, exp or nbf is not a number,
-// or aud is neither a string nor an array of strings.
+// Fails (no_credential) if exp or nbf is not a number, or if aud is neither a string nor an array
+// of strings.
+Result<UnverifiedClaims> unverified_claims(const Jwt& jwt);
+// The same for what parse_jwt() returned: nullopt and its failure stay as they are.
+Result<std::optional<UnverifiedClaims>> unverified_claims(const Result<std::optional<Jwt>>& jwt);
+// The same for a token.
 Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& token);
-
-// Fails (no_credential) for a token that begins as a JWT does (eyJ, the base64url of {") but is
-// neither a JWT nor a JWE: a file that was read half written, for example. A cut within the
-// signature is found only where the rest is no base64url. Every other token is opaque, and passes.
-// bearer_token() and parse_exec_credential() call it, so others need not.
-Status check_whole(const SecretString& token);
 
 // What is the same in all tokens of one identity. Providers decide by more than the subject, for
 // example by the branch or the environment of a CI job.
@@ -50,8 +58,8 @@ struct TokenIdentity {
   std::string claims;
 };
 
-// Returns nullopt and fails as unverified_claims() does, but does not look at exp and nbf.
-Result<std::optional<TokenIdentity>> token_identity(const SecretString& token);
+// Fails (no_credential) if aud is neither a string nor an array of strings.
+Result<TokenIdentity> token_identity(const Jwt& jwt);
 
 // Whether a server may accept the assertion only once (RFC 7523, section 3): true if it has a jti,
 // or cannot be read.
@@ -73,7 +81,9 @@ Status check_audience(const SecretString& token, std::string_view option,
 Status check_lifetime(const UnverifiedClaims& claims, TimePoint now);
 // The same for a token. Fails as unverified_claims() does, too, and never for an opaque token.
 Status check_lifetime(const SecretString& token, TimePoint now);
-// The same for the token of a credential, which then ends with the token at the latest.
-Status check_token(Credential& credential, TimePoint now);
+// The same for the claims of a credential's token, and never for an opaque token. The credential
+// ends with its token at the latest.
+Status check_token(const std::optional<UnverifiedClaims>& claims, TimePoint now,
+                   Credential& credential);
 
 }  // namespace execcred

@@ -122,8 +122,8 @@ void HubClient::read_token_again() {
   token_read_ = std::chrono::steady_clock::now();
   const Result<SecretString> content = read_secret_file(hub_.token_file);
   if (!content) return;
-  Result<SecretString> token = bearer_token(*content);
-  if (token) hub_.token = std::move(*token);
+  Result<BearerToken> token = bearer_token(*content);
+  if (token) hub_.token = std::move(*token).take();
 }
 
 Result<HttpResponse> HubClient::send_as(HttpRequest request, const RetryPolicy& given) {

@@ -233,7 +233,7 @@ Result<SecretString> in_cluster_token(const Environment& environment) {
   const SecretString content =
       TRY(read_secret_file(std::string(kServiceAccount) + "token")
               .hint("the Pod needs automountServiceAccountToken: true, or --kubeconfig=PATH"));
-  return bearer_token(content);
+  return TRY(bearer_token(content)).take();
 }
 
 Result<Hub> find_hub(std::string_view kubeconfig, const Environment& environment) {

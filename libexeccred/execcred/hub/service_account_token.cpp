@@ -51,10 +51,10 @@ json::Value body_of(const ServiceAccountTokenRequest& asked) {
   return request;
 }
 
-Result<UnverifiedClaims> claims_for(const SecretString& token,
+Result<UnverifiedClaims> claims_for(const BearerToken& token,
                                     const std::vector<std::string>& audiences,
                                     const std::string& noun) {
-  std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
+  std::optional<UnverifiedClaims> claims = TRY(token.claims());
   if (!claims) return Error::no_credential(noun + "'s token is no JWT");
   const std::vector<std::string>& given = claims->audiences;
   for (const std::string& audience : audiences) {
@@ -80,14 +80,15 @@ Result<ServiceAccountToken> read_token(const json::Value& reply,
   // bearer_token() trims the text, which would hide that it is not one word.
   if (!is_visible_ascii(content.reveal())) return Error::no_credential("its token is not one word");
   ServiceAccountToken found;
-  found.token = TRY(bearer_token(content));
+  BearerToken token = TRY(bearer_token(content));
   const std::optional<std::string> end = TRY(status.optional_string("expirationTimestamp"));
   if (end) {
     found.expires_at = TRY(parse_rfc3339(*end).context("reading status.expirationTimestamp"));
   }
-  found.claims = TRY(claims_for(found.token, audiences, noun));
+  found.claims = TRY(claims_for(token, audiences, noun));
   const std::optional<TimePoint>& exp = found.claims.expires_at;
   if (exp && (!found.expires_at || *exp < *found.expires_at)) found.expires_at = exp;
+  found.token = std::move(token).take();
   return found;
 }
 

@@ -493,9 +493,9 @@ Result<KubeconfigToken> read_token(const KubeconfigUser& user) {
       !user.token_file.empty() && (user.token.empty() || has_content(user.token_file));
   if (token.is_from_file) {
     const SecretString content = TRY(read_secret_file(user.token_file));
-    token.text = TRY(bearer_token(content));
+    token.text = TRY(bearer_token(content)).take();
   } else if (!user.token.empty()) {
-    token.text = TRY(bearer_token(user.token));
+    token.text = TRY(bearer_token(user.token)).take();
     // Clients send it as it stands; only at its end, net/http removes blanks.
     std::string_view sent = user.token.reveal();
     while (sent.ends_with(' ') || sent.ends_with('\t')) sent.remove_suffix(1);

@@ -84,7 +84,7 @@ Result<SecretString> token_of_reply(const HttpResponse& reply, const std::string
   if (!field.empty()) {
     content = TRY(member_of(reply, server, field));
   }
-  return bearer_token(content).context("reading what " + server + " answered");
+  return TRY(bearer_token(content).context("reading what " + server + " answered")).take();
 }
 
 }  // namespace execcred

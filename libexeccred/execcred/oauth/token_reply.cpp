@@ -85,7 +85,7 @@ Result<std::optional<seconds>> lifetime_of(const json::Value& document) {
       "the reply's token has ended already: its 'expires_in' is not above 0");
 }
 
-Result<SecretString> chosen_token(const json::Value& document, ReplyToken wanted) {
+Result<BearerToken> chosen_token(const json::Value& document, ReplyToken wanted) {
   const bool is_id_token = wanted == ReplyToken::id_token;
   const std::string_view name = is_id_token ? "id_token" : "access_token";
   const SecretString text = TRY(secret_member(document, name));
@@ -97,9 +97,9 @@ Result<SecretString> chosen_token(const json::Value& document, ReplyToken wanted
   return bearer_token(text);
 }
 
-Result<std::optional<TimePoint>> end_of(const SecretString& token, const json::Value& document,
+Result<std::optional<TimePoint>> end_of(const BearerToken& token, const json::Value& document,
                                         const TokenReplyRules& rules) {
-  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
+  const std::optional<UnverifiedClaims> claims = TRY(token.claims());
   std::optional<TimePoint> end;
   if (rules.token == ReplyToken::access_token) {
     const std::optional<seconds> lifetime = TRY(lifetime_of(document));
@@ -123,8 +123,9 @@ Result<TokenReply> read_reply(const json::Value& document, const TokenReplyRules
     TRY(rules.keep_refresh_token(reply.refresh_token));
   }
   if (rules.token == ReplyToken::access_token) TRY(check_token_type(document, rules.secrets));
-  reply.token = TRY(chosen_token(document, rules.token));
-  reply.expires_at = TRY(end_of(reply.token, document, rules));
+  BearerToken token = TRY(chosen_token(document, rules.token));
+  reply.expires_at = TRY(end_of(token, document, rules));
+  reply.token = std::move(token).take();
   reply.issued_token_type = TRY(text_member(document, "issued_token_type"));
   return reply;
 }

@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 
 std::string key_of(const std::string& token) {
   CacheKey key;
-  add_token_identity("token", SecretString(token), key);
+  const SecretString text{std::string_view(token)};
+  add_token_identity("token", text, parse_jwt(text), key);
   return key.text();
 }
 
