@@ -20,25 +20,29 @@ begin_parts() {
 # start NAME SECONDS COMMAND...: runs it in the background, and stops it at the time limit.
 start() { start_after '' "$@"; }
 
-# start_after PART NAME SECONDS COMMAND...: the same as soon as that part has ended.
+# start_after PARTS NAME SECONDS COMMAND...: the same as soon as those of the parts that run have ended.
 start_after() {
-  local name=$2
-  echo "running${1:+ after $1}: ${*:4}" | sed "s|$EXECCRED_ROOT/||g"
-  run_part "${1:+${PARTS_RUNNING[$1]}}" "${@:2}" &
+  local name=$2 part after='' processes=''
+  for part in $1; do
+    [ -n "${PARTS_RUNNING[$part]:-}" ] || continue
+    after+=" $part" processes+="${PARTS_RUNNING[$part]} "
+  done
+  echo "running${after:+ after$after}: ${*:4}" | sed "s|$EXECCRED_ROOT/||g"
+  run_part "$processes" "${@:2}" &
   PARTS_RUNNING[$name]=$!
 }
 
-# run_part PROCESS NAME SECONDS COMMAND...: waits for the process, if there is one. Keeps the output of the
-# command, and how long it took.
+# run_part PROCESSES NAME SECONDS COMMAND...: waits for the processes. Keeps the output of the command, and how
+# long it took.
 run_part() {
-  local process=$1 name=$2 limit=$3 status=0 began child
-  shift 3
+  local process name=$2 limit=$3 status=0 began child
   trap 'kill "${child:-}" 2>/dev/null; exit 143' TERM
-  if [ -n "$process" ]; then
+  for process in $1; do
     tail --pid="$process" -f /dev/null &
     child=$!
     wait "$child" || true
-  fi
+  done
+  shift 3
   began=$SECONDS
   timeout --kill-after=10 "$limit" "$@" >"$PARTS_LOGS/$name.log" 2>&1 &
   child=$!
