@@ -24,9 +24,9 @@ Inputs::Inputs(const CredentialRequest& request, const Environment& environment)
 
 void Inputs::add_options(const Settings& settings) {
   for (const Option& option : settings.options().all()) {
+    if (!option.not_identity.empty()) continue;
     const std::vector<std::string>& texts = settings.get(option.name).texts;
-    const bool counts = option.not_identity.empty() && !texts.empty();
-    if (counts && settings.is_used(option)) add_option(option, texts);
+    if (!texts.empty() && settings.is_used(option)) add_option(option, texts);
   }
 }
 

@@ -28,8 +28,9 @@ bool is_audience_server(const Settings& settings) {
 // What names the server, as it is typed; empty if nothing does.
 std::string server_is_named_by(const Settings& settings) {
   for (const Option& option : settings.options().all()) {
+    if (!option.is_template) continue;
     const std::vector<std::string>& values = settings.given(option.name);
-    if (option.is_template && std::any_of(values.begin(), values.end(), names_server)) {
+    if (std::any_of(values.begin(), values.end(), names_server)) {
       return std::string(kServerHost) + " in " + settings.where_from(option.name);
     }
   }
@@ -95,10 +96,14 @@ Binding Provider::binding(const Settings& settings) const {
 
 namespace {
 
-Result<Credential> obtain(const Plan& plan, const CacheKey& key, const CredentialRequest& request,
-                          const CallContext& run) {
+Result<Credential> obtain(const Plan& plan, const Inputs& inputs, const CallContext& run) {
   if (plan.cache) {
-    return CredentialCache(cache_of_run(*plan.cache, request), run).get(key, plan.ask);
+    const CredentialCache cache(cache_of_run(*plan.cache, inputs.request()), run);
+    const std::string key = inputs.key().text();
+    Result<Credential> credential = cache.get(inputs.key(), plan.ask);
+    // Asking the provider has read no input that is not in the key of the entry.
+    EXECCRED_ASSERT(inputs.key().text() == key);
+    return credential;
   }
   CallContext call = run;
   Issued issued = TRY(plan.ask(call));
@@ -112,10 +117,7 @@ Result<Credential> Provider::get_credential(const CredentialRequest& request,
                                             const CallContext& run) const {
   Inputs inputs(request, run.environment);
   const Plan made = TRY(plan(*request.settings, inputs));
-  const std::string key = inputs.key().text();
-  Credential credential = TRY(obtain(made, inputs.key(), request, run));
-  // Asking the provider has read no input that is not in the key of the entry.
-  EXECCRED_ASSERT(inputs.key().text() == key);
+  Credential credential = TRY(obtain(made, inputs, run));
   return made.finish ? made.finish(std::move(credential), run) : std::move(credential);
 }
 
