@@ -90,17 +90,22 @@ HerdCommand wrapped_curl(const HerdServer& server) {
   return {.arguments = {"--command=[\"/usr/bin/curl\",\"-fsS\",\"--cacert\",\"" +
                             server.ca_file.native() + "\",\"--data\",\"grant\",\"" + server.url +
                             "/token\"]",
-                        "--output=json", "--token-field=access_token", "--cache"}};
+                        "--output=json", "--token-field=access_token", "--expires-field=expires_on",
+                        "--cache"}};
 }
 
 void cold_key(const std::string& plugin, HerdCommand (*command)(const HerdServer&), int size,
               const std::string& call, Report& report) {
   const TempDir directory;
+  // Without an end, each process would name one by its own clock.
+  const std::string end = std::to_string(std::time(nullptr) + 3600);
   const HerdResult herd = release_herd(
       {.plugin = plugin,
        .size = size,
        .command = command,
-       .reply_body = R"({"access_token":"the-token","token_type":"Bearer","expires_in":3600})",
+       .reply_body = R"({"access_token":"the-token","token_type":"Bearer","expires_in":3600,)"
+                     R"("expires_on":)" +
+                     end + "}",
        .directory = directory.path()});
   report.figure("processes that got the credential", count(herd.exit_codes, 0), size, size);
   report.figure("different answers", static_cast<int>(herd.tokens.size()), 1, 1);
