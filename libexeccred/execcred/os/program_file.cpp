@@ -174,19 +174,23 @@ bool others_may_write(const struct stat& status) {
   return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !is_shared_directory;
 }
 
+// The first of the path and the directories above it that others may write; empty if there is none.
+std::string weak_point_above(std::filesystem::path place) {
+  for (;; place = place.parent_path()) {
+    struct stat status = {};
+    if (stat(place.c_str(), &status) == 0 && others_may_write(status)) return place.native();
+    if (!place.has_relative_path()) return {};
+  }
+}
+
 }  // namespace
 
 std::string weak_point(const std::filesystem::path& file) {
+  std::string weak = weak_point_above(file);
+  if (!weak.empty()) return weak;
   std::error_code problem;
   const std::filesystem::path real = std::filesystem::canonical(file, problem);
-  for (const std::filesystem::path& start : {file, problem ? file : real}) {
-    for (std::filesystem::path place = start;; place = place.parent_path()) {
-      struct stat status = {};
-      if (stat(place.c_str(), &status) == 0 && others_may_write(status)) return place.native();
-      if (!place.has_relative_path()) break;
-    }
-  }
-  return {};
+  return problem || real == file ? std::string() : weak_point_above(real);
 }
 
 std::string_view program_name(std::string_view command) {
