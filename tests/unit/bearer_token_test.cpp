@@ -5,7 +5,9 @@
 #include <execcred/base/encoding.hpp>
 #include <execcred/exec/bearer_token.hpp>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace execcred {
@@ -141,6 +143,27 @@ TEST_CASE("bearer_token: a word that begins as a JWT does must be a JWT or a JWE
        }) {
     for (const std::string& token : texts) check_refused(token, told);
   }
+}
+
+TEST_CASE("bearer_token: keeps the claims that it parsed, also when the token is taken out") {
+  Result<BearerToken> token = bearer_token(SecretString(" " + whole_jwt() + "\n"));
+  REQUIRE(token);
+  const SecretString text = std::move(*token).take();
+  CHECK(text.reveal() == whole_jwt());
+  const Result<std::optional<UnverifiedClaims>> claims = token->claims();
+  REQUIRE((claims && *claims));
+  CHECK((*claims)->subject == "s");
+  CHECK((*claims)->key_id == "a");
+
+  const Result<BearerToken> opaque = bearer_token(SecretString("ya29.a0AfH6"));
+  REQUIRE((opaque && opaque->claims()));
+  CHECK_FALSE(opaque->claims()->has_value());
+
+  // Its header begins with a blank, so it is no token that was cut; and its claims are no JSON.
+  const Result<BearerToken> malformed =
+      bearer_token(SecretString(part(R"( {"alg":"RS256"})") + "." + part("[") + ".c2ln"));
+  REQUIRE(malformed);
+  CHECK_FALSE(malformed->claims());
 }
 
 TEST_CASE("bearer_token: no error shows any part of the content") {
