@@ -34,9 +34,11 @@ cache/policy.hpp
 engine/credential_source.hpp
 engine/get_credential.hpp
 exec/access_rules.hpp
+exec/bearer_token.hpp
 exec/cluster.hpp
 exec/exec_credential.hpp
 exec/inputs.hpp
+exec/jwt.hpp
 exec/option_set.hpp
 exec/plugin_main.hpp
 exec/provider.hpp
