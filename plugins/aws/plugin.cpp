@@ -126,7 +126,7 @@ class Aws final : public Provider {
       return plan;
     }
     plan.cache = options_.cache;
-    plan.cache->client = [] { return client_of_token(system_clock().now()); };
+    plan.cache->options.client = [] { return client_of_token(system_clock().now()); };
     return plan;
   }
 

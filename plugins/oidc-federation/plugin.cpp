@@ -46,7 +46,9 @@ class OidcFederation final : public Provider {
     TRY(read_target(inputs));
     Plan plan = {.cache = options_.cache};
     // Reading the token again costs less than the cache.
-    if (options_.flow == Flow::pass_through && subject.is_local()) plan.cache->no_cache = true;
+    if (options_.flow == Flow::pass_through && subject.is_local()) {
+      plan.cache->options.no_cache = true;
+    }
     const auto flow = std::make_shared<FlowRun>(options_, inputs.request(), std::move(subject));
     plan.ask = [flow](CallContext& call) { return flow->obtain(call); };
     return plan;

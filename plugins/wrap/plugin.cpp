@@ -100,10 +100,10 @@ class Wrap final : public Provider {
     if (options_.is_cached) TRY(add_inputs(command, passes_document, inputs));
     if (passes_document) environment.push_back(document_for_program(inputs.request()));
 
-    std::optional<CacheOptions> cache;
+    std::optional<PlanCache> cache;
     if (options_.is_cached) {
       cache = options_.cache;
-      cache->times.endless_lifetime = inputs.request().max_age;
+      cache->options.times.endless_lifetime = inputs.request().max_age;
     }
     return Plan{
         .ask = [this, command = std::move(command), environment = std::move(environment)](

@@ -64,7 +64,7 @@ Planned PlanRig::plan(const ClientCluster& cluster) {
   Inputs inputs(request, environment);
   const Result<Plan> plan = declared.provider()->plan(settings, inputs);
   if (!plan) return failed(plan.error());
-  return {.key = inputs.key().text(), .is_kept = plan->cache && !plan->cache->no_cache};
+  return {.key = inputs.key().text(), .is_kept = plan->cache && !plan->cache->options.no_cache};
 }
 
 Planned PlanRig::plan_with_option(std::size_t index, const std::string& value) {

@@ -67,6 +67,11 @@ std::string CredentialRequest::as_typed(std::string_view option) const {
   return is_set ? settings->where_from(name) : std::string(option);
 }
 
+Result<Credential> PlanCache::get_kept(const CacheOptions& options, const CacheKey& key,
+                                       const CredentialCache::Ask& ask, const CallContext& run) {
+  return CredentialCache(options, run).get(key, ask);
+}
+
 std::vector<Finding> refusals(Status checked) {
   if (checked) return {};
   return {{.severity = Finding::Severity::refusal, .error = std::move(checked).error()}};
@@ -98,9 +103,9 @@ namespace {
 
 Result<Credential> obtain(const Plan& plan, const Inputs& inputs, const CallContext& run) {
   if (plan.cache) {
-    const CredentialCache cache(cache_of_run(*plan.cache, inputs.request()), run);
     const std::string key = inputs.key().text();
-    Result<Credential> credential = cache.get(inputs.key(), plan.ask);
+    Result<Credential> credential = plan.cache->get(
+        cache_of_run(plan.cache->options, inputs.request()), inputs.key(), plan.ask, run);
     // Asking the provider has read no input that is not in the key of the entry.
     EXECCRED_ASSERT(inputs.key().text() == key);
     return credential;

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace execcred {
@@ -94,6 +95,21 @@ std::vector<Finding> refusals(Status checked);
 
 class Inputs;
 
+// The cache of a plan. It names the cache's code itself, so only the program of a plugin that makes
+// one contains that code.
+struct PlanCache {
+  // NOLINTNEXTLINE(google-explicit-constructor): a plan's cache is its options
+  PlanCache(CacheOptions its_options) : options(std::move(its_options)) {}
+
+  CacheOptions options;
+  Result<Credential> (*get)(const CacheOptions& options, const CacheKey& key,
+                            const CredentialCache::Ask& ask, const CallContext& run) = get_kept;
+
+ private:
+  static Result<Credential> get_kept(const CacheOptions& options, const CacheKey& key,
+                                     const CredentialCache::Ask& ask, const CallContext& run);
+};
+
 // How a run gets its credential, decided before anybody is asked.
 struct Plan {
   // Asks the provider. It is the only part of a run that may talk to one, and may be called more
@@ -101,7 +117,7 @@ struct Plan {
   CredentialCache::Ask ask = {};
   // Where the credential is kept for other runs; nullopt: it is not kept. The key of the entry has
   // all that the plan read of its Inputs.
-  std::optional<CacheOptions> cache = std::nullopt;
+  std::optional<PlanCache> cache = std::nullopt;
   // Makes the client's credential of what was kept or just issued, in each run and without asking
   // anybody. Empty: it is the client's credential.
   std::function<Result<Credential>(Credential issued, const CallContext& run)> finish = {};
