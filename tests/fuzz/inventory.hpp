@@ -3,6 +3,7 @@
 #pragma once
 
 #include "fuzz.hpp"
+#include "support/profiles.hpp"
 
 #include <execcred/base/encoding.hpp>
 #include <execcred/exec/cluster.hpp>
@@ -14,6 +15,8 @@
 #include <vector>
 
 namespace execcred::fuzz {
+
+using test::parse_cluster_profiles;
 
 // The rules of RFC 1123, implemented differently than in the library.
 inline bool is_dns_name(const std::string& name, std::size_t longest, bool may_have_dots) {

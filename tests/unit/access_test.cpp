@@ -2,6 +2,7 @@
 // Resolving a mapping and a ClusterProfile.
 #include "expect.hpp"
 #include "growth.hpp"
+#include "support/profiles.hpp"
 
 #include <doctest/doctest.h>
 #include <execcred/kube/access.hpp>
@@ -13,6 +14,7 @@ namespace execcred {
 namespace {
 
 using test::check_fails;
+using test::parse_cluster_profiles;
 using Texts = std::vector<std::string>;
 
 constexpr auto kConfiguration = Error::Kind::configuration;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expect.hpp"
 #include "growth.hpp"
+#include "support/profiles.hpp"
 #include "temp_dir.hpp"
 
 #include <doctest/doctest.h>
@@ -16,6 +17,7 @@ namespace execcred {
 namespace {
 
 using test::check_fails;
+using test::parse_cluster_profiles;
 
 constexpr auto kConfiguration = Error::Kind::configuration;
 
@@ -38,7 +40,7 @@ std::string json_profile(std::string_view name, std::string_view status = "{}") 
          std::string(name) + R"("},"status":)" + std::string(status) + "}";
 }
 
-TEST_CASE("parse_cluster_profiles: accepts every form in which Kubernetes tools write them") {
+TEST_CASE("for_each_cluster_profile: accepts every form in which Kubernetes tools write them") {
   const std::string yaml =
       "apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ClusterProfile\n"
       "metadata: {namespace: fleet, name: a}\n";
@@ -87,7 +89,7 @@ TEST_CASE("parse_cluster_profiles: accepts every form in which Kubernetes tools 
   }
 }
 
-TEST_CASE("parse_cluster_profiles: a malformed document is refused with the path of the field") {
+TEST_CASE("for_each_cluster_profile: a malformed document is refused with the path of the field") {
   struct Case {
     std::string text;
     std::string_view told;
@@ -179,7 +181,7 @@ TEST_CASE("parse_cluster_profile: accessProviders win over the deprecated creden
 constexpr std::string_view kKnown =
     "apiVersion is 'multicluster.x-k8s.io/v1beta1', not multicluster.x-k8s.io/v1alpha1 or v1alpha2";
 
-TEST_CASE("parse_cluster_profiles: an unknown version is an error that names the known ones") {
+TEST_CASE("for_each_cluster_profile: an unknown version is an error that names the known ones") {
   const std::string profile =
       R"({"apiVersion":"multicluster.x-k8s.io/v1beta1","kind":"ClusterProfile","metadata":{"name":"a"}})";
   const std::string list =
@@ -234,7 +236,7 @@ TEST_CASE("ClusterProfile: it is unhealthy only if ControlPlaneHealthy or Joined
   }
 }
 
-TEST_CASE("parse_cluster_profiles: v1alpha2 has no credentialProviders") {
+TEST_CASE("for_each_cluster_profile: v1alpha2 has no credentialProviders") {
   const std::string text =
       R"({"apiVersion":"multicluster.x-k8s.io/v1alpha2","kind":"ClusterProfileList","items":[)"
       R"({"metadata":{"name":"a"},"status":{"credentialProviders":[{"name":"p"}]}},)"

@@ -142,7 +142,7 @@ Status read_status(const ObjectReader& document, ClusterProfile& profile) {
   return {};
 }
 
-Status read_document(const Document& document, const ReceiveNamedProfile& receive);
+void read_document(const Document& document, const ReceiveProfileOrError& receive);
 
 struct Kind {
   bool is_list = false;
@@ -151,33 +151,32 @@ struct Kind {
 };
 
 // Items of a ClusterProfileList may lack a kind and a version of their own.
-Status read_items(const ObjectReader& list, const Kind& kind, const ItemProblems& problems,
-                  const ReceiveNamedProfile& receive) {
+void read_items(const ObjectReader& list, const Kind& kind, const ItemProblems& problems,
+                const ReceiveProfileOrError& receive) {
   const Value* items = list.find("items");
-  if (items == nullptr || items->is_null()) return {};
+  if (items == nullptr || items->is_null()) return;
   if (items->array() == nullptr) return receive(list.objects("items").error(), {});
   for (std::size_t i = 0; i < items->array()->size(); ++i) {
     const std::string path = list.path_of("items") + "[" + std::to_string(i) + "]";
     const Value& item = (*items->array())[i];
-    const ReceiveNamedProfile receive_item = [&](Result<ClusterProfile> profile,
-                                                 const ProfileName& name) {
-      return receive(std::move(profile).context("reading " + path), name);
+    const ReceiveProfileOrError receive_item = [&](Result<ClusterProfile> profile,
+                                                   const ProfileName& name) {
+      receive(std::move(profile).context("reading " + path), name);
     };
     const Result<ObjectReader> object = ObjectReader::open(item, path);
     if (const auto problem = problems.find(i); problem != problems.end()) {
       const ProfileName name = profile_name_of(item);
-      TRY(receive_item(Result<ClusterProfile>(problem->second)
-                           .context("reading ClusterProfile " + in_quotes(name.full_name())),
-                       name));
+      receive_item(Result<ClusterProfile>(problem->second)
+                       .context("reading ClusterProfile " + in_quotes(name.full_name())),
+                   name);
     } else if (!object) {
-      TRY(receive(object.error(), {}));
+      receive(object.error(), {});
+    } else if (kind.is_profile) {
+      receive_item(parse_cluster_profile(item, kind.version), profile_name_of(item));
     } else {
-      TRY(kind.is_profile
-              ? receive_item(parse_cluster_profile(item, kind.version), profile_name_of(item))
-              : read_document({.value = item}, receive_item));
+      read_document({.value = item}, receive_item);
     }
   }
-  return {};
 }
 
 // The name of a ClusterProfile whose version is not supported. Empty for an object of another kind.
@@ -200,17 +199,14 @@ Result<Kind> read_kind(const ObjectReader& document) {
   return read;
 }
 
-Status read_document(const Document& document, const ReceiveNamedProfile& receive) {
+void read_document(const Document& document, const ReceiveProfileOrError& receive) {
   const Value& value = document.value;
   const Result<ObjectReader> reader = ObjectReader::open(value, "");
   if (!reader) return receive(reader.error(), {});
   const Result<Kind> kind = read_kind(*reader);
   if (!kind) return receive(kind.error(), name_of_profile_like(value));
-  if (!kind->is_list) {
-    return kind->is_profile ? receive(parse_cluster_profile(value), profile_name_of(value))
-                            : Status();
-  }
-  return read_items(*reader, *kind, document.item_problems, receive);
+  if (kind->is_list) return read_items(*reader, *kind, document.item_problems, receive);
+  if (kind->is_profile) receive(parse_cluster_profile(value), profile_name_of(value));
 }
 
 // The CRD's rule is isURL(self) && url(self).getHost() != ''. parse_url() is stricter, but
@@ -297,27 +293,14 @@ ProfileName profile_name_of(const Value& document) {
   return name;
 }
 
-Status for_each_named_profile(std::string_view text, const ReceiveNamedProfile& receive) {
+void for_each_cluster_profile(std::string_view text, const ReceiveProfileOrError& receive) {
   for (const Result<Document>& document : parse_each_document(text, kMaxInventory)) {
-    TRY(document ? read_document(*document, receive) : receive(document.error(), {}));
+    if (document) {
+      read_document(*document, receive);
+    } else {
+      receive(document.error(), {});
+    }
   }
-  return {};
-}
-
-Status for_each_cluster_profile(std::string_view text, const ReceiveClusterProfile& receive) {
-  return for_each_named_profile(text, [&](Result<ClusterProfile> profile, const ProfileName&) {
-    return receive(std::move(profile));
-  });
-}
-
-Result<std::vector<ClusterProfile>> parse_cluster_profiles(std::string_view text) {
-  std::vector<ClusterProfile> profiles;
-  TRY(for_each_cluster_profile(text, [&profiles](Result<ClusterProfile> profile) -> Status {
-    if (!profile) return std::move(profile).error();
-    profiles.push_back(std::move(profile).value());
-    return {};
-  }));
-  return profiles;
 }
 
 }  // namespace execcred

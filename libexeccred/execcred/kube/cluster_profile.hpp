@@ -98,14 +98,7 @@ Result<ClusterProfile> parse_cluster_profile(const json::Value& document,
 // the field's path.
 Status check_profile_cluster(const json::ObjectReader& cluster, ProfileVersion version);
 
-// Receives each ClusterProfile, or the reason why one could not be read. If it returns an error,
-// the reading ends with that error.
-using ReceiveClusterProfile = std::function<Status(Result<ClusterProfile>)>;
-// A document that cannot be read does not prevent others from being read, if they can be separated.
-Status for_each_cluster_profile(std::string_view text, const ReceiveClusterProfile& receive);
-
-// The same, with the object's name and labels as far as the document has them, also if the object
-// cannot be read.
+// An object's name and labels as far as the document has them, also if the object cannot be read.
 struct ProfileName {
   std::string name_space = {};
   std::string name = {};
@@ -113,15 +106,15 @@ struct ProfileName {
 
   std::string full_name() const;
 };
-using ReceiveNamedProfile = std::function<Status(Result<ClusterProfile>, const ProfileName&)>;
-Status for_each_named_profile(std::string_view text, const ReceiveNamedProfile& receive);
 // The texts in the metadata, even if they are not valid names: they may contain anything.
 ProfileName profile_name_of(const json::Value& document);
 
-// All ClusterProfiles of a text: YAML or JSON, one or many documents, each a ClusterProfile, a List
-// or a ClusterProfileList. Documents of other kinds are ignored. Fails with the first one that
-// cannot be read.
-Result<std::vector<ClusterProfile>> parse_cluster_profiles(std::string_view text);
+// Receives each ClusterProfile, or the reason why one could not be read, which does not affect the
+// others.
+using ReceiveProfileOrError = std::function<void(Result<ClusterProfile>, const ProfileName&)>;
+// The ClusterProfiles of a text: YAML or JSON, one or many documents, each a ClusterProfile, a List
+// or a ClusterProfileList. Documents of other kinds are ignored.
+void for_each_cluster_profile(std::string_view text, const ReceiveProfileOrError& receive);
 
 // The readable part of an inventory, and the problems of the rest. A bad document does not prevent
 // others from being read.

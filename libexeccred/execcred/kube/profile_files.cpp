@@ -57,16 +57,13 @@ void read_folder(const fs::path& folder, const ReceiveProfileOrError& receive,
 
 void read_profiles(std::string_view text, const std::string& source,
                    const ReceiveProfileOrError& receive) {
-  // for_each_named_profile() fails only if the receiver does, and this one does not.
-  const auto take = [&](Result<ClusterProfile> profile, const ProfileName& name) -> Status {
+  for_each_cluster_profile(text, [&](Result<ClusterProfile> profile, const ProfileName& name) {
     receive(std::move(profile)
                 .context("reading " + source)
                 .hint("the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2, "
                       "in YAML or JSON; the author of the object must correct it"),
             name);
-    return {};
-  };
-  (void)for_each_named_profile(text, take);
+  });
 }
 
 Status read_profiles_in(const fs::path& path, const ReceiveProfileOrError& receive,

@@ -11,10 +11,6 @@
 
 namespace execcred {
 
-// Receives each ClusterProfile, or the reason why one could not be read, which does not affect the
-// others.
-using ReceiveProfileOrError = std::function<void(Result<ClusterProfile>, const ProfileName&)>;
-
 // Receives each file without content, which its writer may not have finished.
 using ReceiveEmptyFile = std::function<void(const std::filesystem::path&)>;
 
