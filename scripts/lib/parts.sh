@@ -32,8 +32,8 @@ start_after() {
   PARTS_RUNNING[$name]=$!
 }
 
-# run_part PROCESSES NAME SECONDS COMMAND...: waits for the processes. Keeps the output of the command, and how
-# long it took.
+# run_part PROCESSES NAME SECONDS COMMAND...: waits for the processes. Keeps the output of the command, how
+# long it took, and how many cores it used on average.
 run_part() {
   local process name=$2 limit=$3 status=0 began child
   trap 'kill "${child:-}" 2>/dev/null; exit 143' TERM
@@ -47,21 +47,25 @@ run_part() {
   timeout --kill-after=10 "$limit" "$@" >"$PARTS_LOGS/$name.log" 2>&1 &
   child=$!
   wait "$child" || status=$?
-  echo "$((SECONDS - began))" >"$PARTS_LOGS/$name.seconds"
+  # Not in a pipe, whose processes have no children of their own.
+  times >"$PARTS_LOGS/$name.times"
+  awk -F '[ms ]+' -v seconds="$((SECONDS - began))" 'END {
+    printf "%d %.1f\n", seconds, ($1 * 60 + $2 + $3 * 60 + $4) / (seconds > 0 ? seconds : 1)
+  }' "$PARTS_LOGS/$name.times" >"$PARTS_LOGS/$name.seconds"
   exit "$status"
 }
 
 # finish NAME: waits for a part, and prints its output and result. Sets PART_STATUS to its exit code.
 finish() {
-  local name=$1 seconds
+  local name=$1 seconds cores
   PART_STATUS=0
   wait "${PARTS_RUNNING[$name]}" || PART_STATUS=$?
   unset "PARTS_RUNNING[$name]"
-  read -r seconds <"$PARTS_LOGS/$name.seconds"
+  read -r seconds cores <"$PARTS_LOGS/$name.seconds"
   printf '\n======== %s\n' "$name"
   cat "$PARTS_LOGS/$name.log"
   [ "$PART_STATUS" -ne 124 ] || echo "stopped at the time limit"
-  PARTS_TIMES+=("$seconds $name")
+  PARTS_TIMES+=("$seconds $name $cores")
   printf '======== %s: exit code %d after %d s\n\n' "$name" "$PART_STATUS" "$seconds"
 }
 
@@ -82,15 +86,15 @@ count() {
   [ "$here" -eq 0 ] || PARTS_BAD+=("$name")
 }
 
-# end_parts KEPT: prints the seconds of each part, longest first, and the closing line. Names a part that
+# end_parts KEPT: prints the seconds and cores of each part, longest first, and the closing line. Names a part that
 # took a tenth longer, and more than ten seconds longer, than in the file KEPT. Fails if a check failed.
 end_parts() {
-  echo "seconds of each part, longest first ($SECONDS in all):"
+  echo "seconds of each part, longest first ($SECONDS in all), and the cores that it used:"
   printf '%s\n' "${PARTS_TIMES[@]}" | sort -rn | awk -v kept="$1" '
     BEGIN { while ((getline line < kept) > 0) { split(line, field, " "); before[field[2]] = field[1] } }
     {
       grown = $2 in before && $1 > before[$2] * 1.1 && $1 > before[$2] + 10
-      printf "%6d  %s%s\n", $1, $2, grown ? "  (longer than the " before[$2] " s that are recorded)" : ""
+      printf "%6d  %-14s %4.1f%s\n", $1, $2, $3, grown ? "  (longer than the " before[$2] " s that are recorded)" : ""
     }'
   [ "${#PARTS_BAD[@]}" -eq 0 ] ||
     echo "failed: ${PARTS_BAD[*]} (logs in ${PARTS_LOGS#"$EXECCRED_ROOT/"}/)"

@@ -32,7 +32,9 @@ start_suite() {
   start_suite '' liar 60 '5 passed, 0 failed' false
   start_suite '' slow 1 '1 passed, 0 failed' 'sleep 60'
   start mute 60 echo 'no closing line'
-  for name in first after beside liar slow mute; do count "$name"; done
+  # shellcheck disable=SC2016
+  start_suite '' busy 60 '0 passed, 0 failed' 'while [ $SECONDS -lt 2 ]; do :; done'
+  for name in first after beside liar slow mute busy; do count "$name"; done
 } >"$folder/out"
 expect 'parts that failed' "${PARTS_BAD[*]}" 'beside liar slow mute'
 expect 'passed' "$PARTS_PASSED" 11
@@ -40,4 +42,6 @@ expect 'failed' "$PARTS_FAILED" 4
 expect 'skipped' "$PARTS_SKIPPED" 1
 grep -q 'stopped at the time limit' "$folder/out"
 expect 'the exit code of the end' "$(end_parts /dev/null >"$folder/end" && echo 0 || echo 1)" 1
+grep -qE '^ +[2-9]  busy +(0\.[1-9]|1\.[01])$' "$folder/end" || expect 'the cores of a busy part' "$(cat "$folder/end")" 1.0
+grep -qE '^ +[1-9]  slow +0\.[01]$' "$folder/end" || expect 'the cores of a part that sleeps' "$(cat "$folder/end")" 0.0
 expect 'the closing line' "$(tail -n 1 "$folder/end")" '11 passed, 4 failed, 1 skipped'
