@@ -130,7 +130,7 @@ def has_program(folder, name):
 
 
 def check_cache(checks, order, provider, authority, folder):
-    """What selects an entry changed after fadcfbb: all options and inputs that a plugin uses. So each version
+    """What selects an entry changed after 0.1.0: all options and inputs that a plugin uses. So each version
     gives its own credential, and neither is disturbed by the other's."""
     (first, first_bin), (second, second_bin) = order
     cache = os.path.join(folder, "cache")
