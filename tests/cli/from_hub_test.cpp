@@ -5,11 +5,11 @@
 #include "hub.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
+#include "support/memory_limit.hpp"
 #include "support/syscall_stops.hpp"
 
 #include <doctest/doctest.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include <filesystem>
 
 using namespace blackbox;
+using execcred::test::bounded;
 using execcred::test::HttpRequest;
 using execcred::test::HttpResponse;
 using execcred::test::ObjectApi;
@@ -488,13 +489,9 @@ TEST_CASE("from-hub: 10,000 ClusterProfiles fit in little memory" *
 #else
   const Hub hub(hub_of(10'000));
   const std::string file = hub.sandbox().at("fleet.kubeconfig");
-  Command command =
-      hub.command({"kubeconfig", "-m", hub.sandbox().at("mapping.json"), "--from-hub", "-o", file});
-  command.before_exec = [] {
-    const rlimit limit = {.rlim_cur = 100 << 20, .rlim_max = 100 << 20};
-    setrlimit(RLIMIT_DATA, &limit);
-  };
-  const Outcome outcome = run(command);
+  const Outcome outcome = run(bounded(
+      hub.command({"kubeconfig", "-m", hub.sandbox().at("mapping.json"), "--from-hub", "-o", file}),
+      100U << 20U));
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
   CHECK(outcome.output.find("10000 clusters") != std::string::npos);
   CHECK(hub.requests().size() == 21);

@@ -86,15 +86,20 @@ TEST_CASE("choice: one mapping entry serves 50 accounts, and none gets the token
         impersonation_path(account(i)),
         reply(200, account_body(google_token("fleet-account", i), time_from_now(3600))));
   }
-  for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 50; ++i) {
-      const Outcome outcome =
-          google.run(of_profile(google, account(i), {"--allow-impersonation=fleet-*"}));
-      CHECK_SUCCESS(outcome);
-      CHECK(token_of(outcome) == google_token("fleet-account", i));
-    }
+  const auto check_own = [&](int i) {
+    const Outcome outcome =
+        google.run(of_profile(google, account(i), {"--allow-impersonation=fleet-*"}));
+    CHECK_SUCCESS(outcome);
+    CHECK(token_of(outcome) == google_token("fleet-account", i));
+  };
+  // An account's second run is at most five runs later: after ten seconds it would ask again.
+  constexpr int kAtOnce = 5;
+  for (int first = 0; first < 50; first += kAtOnce) {
+    for (int i = first; i < first + kAtOnce; ++i) check_own(i);
+    for (int i = first; i < first + kAtOnce; ++i) check_own(i);
   }
   for (int i = 0; i < 50; ++i) CHECK(google.cloud.api().count(impersonation_path(account(i))) == 1);
+  check_own(0);
 }
 
 TEST_CASE("choice: an account outside the patterns gets no token, however it is written") {

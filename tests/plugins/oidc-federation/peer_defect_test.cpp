@@ -2,13 +2,13 @@
 // Known defects of other plugins: each test checks that this plugin does not have the defect.
 #include "entry_file.hpp"
 #include "federation.hpp"
+#include "support/memory_limit.hpp"
 #include "support/processes.hpp"
 
 #include <doctest/doctest.h>
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -191,12 +191,7 @@ TEST_CASE("peer defect 11: a 300 MB reply takes gigabytes of memory (azure, aws)
     for (int i = 0; i < 4800 && stream.write(block); ++i) {
     }
   });
-  blackbox::Command command = fed.command({});
-  command.before_exec = [] {
-    const rlimit limit = {.rlim_cur = 64U << 20U, .rlim_max = 64U << 20U};
-    setrlimit(RLIMIT_DATA, &limit);
-  };
-  CHECK_FAILURE(blackbox::run(command), 1, "the reply of https://");
+  CHECK_FAILURE(blackbox::run(bounded(fed.command({}), 64U << 20U)), 1, "the reply of https://");
 }
 
 TEST_CASE(

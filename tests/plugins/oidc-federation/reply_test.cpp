@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Token endpoints that answer garbage, too much, too little, or in strange pieces.
 #include "federation.hpp"
+#include "support/memory_limit.hpp"
 
 #include <doctest/doctest.h>
-
-#include <sys/resource.h>
 
 namespace execcred::test {
 namespace {
@@ -32,15 +31,6 @@ ScriptedServer::Answer endlessly(std::string head, std::string piece) {
     constexpr std::size_t kGigabyte = std::size_t{1} << 30;
     while (written < kGigabyte && stream.write(piece)) written += piece.size();
   };
-}
-
-// Limits the memory for data; a run that needs more fails in another way.
-blackbox::Command bounded(blackbox::Command command, std::size_t bytes) {
-  command.before_exec = [bytes] {
-    const rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
-    setrlimit(RLIMIT_DATA, &limit);
-  };
-  return command;
 }
 
 }  // namespace
