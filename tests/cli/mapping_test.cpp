@@ -106,10 +106,12 @@ TEST_CASE("a malformed mapping file is refused, with the file, the field and a h
 }
 
 TEST_CASE("a mapping is read as Go reads it: keys in any case, nulls, unknown fields") {
+  const std::string other_case =
+      R"({"PROVIDERS":[{"Name":"p","execconfig":{"APIVERSION":"client.authentication.k8s.io/v1",)"
+      R"("Command":"/x","Args":["a"]},"profilesourcedcliargspolicy":"Append"}]})";
   const std::vector<std::string> mappings = {
       mapping({mapped("p", "/x", R"(,"args":null,"env":null,"installHint":null)")}),
-      R"({"PROVIDERS":[{"Name":"p","execconfig":{"APIVERSION":"client.authentication.k8s.io/v1",)"
-      R"("Command":"/x","Args":["a"]},"profilesourcedcliargspolicy":"Append"}]})",
+      other_case,
       mapping({mapped("p", "/x", R"(,"unknown":{"a":1})", R"(,"other":[])")}),
       mapping({mapped("p", "/x", R"(,"interactiveMode":"")",
                       R"(,"profileSourcedCLIArgsPolicy":"","profileSourcedEnvVarsPolicy":null)")}),

@@ -221,17 +221,18 @@ TEST_CASE("get --debug reports each step, and switches on debug output of execcr
     arguments.insert(arguments.end(), {"-o", "token"});
     return inventory.run("get", std::move(arguments), std::move(environment));
   };
+  const std::string of_provider =
+      " ms: ClusterProfile fleet/c1, provider 'p' of status.accessProviders[0], for "
+      "'https://10.1.2.3:6443'\n";
   for (const Outcome& outcome :
        {get("execcred-x", {"--debug"}), get("execcred-x", {}, {"EXECCRED_DEBUG=1"}),
         get("plugin", {}, {"EXECCRED_DEBUG=1"})}) {
     CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
     CHECK(outcome.output == "t0kenCanary\n");
-    for (const std::string step :
-         {"execcred: debug: ",
-          " ms: ClusterProfile fleet/c1, provider 'p' of "
-          "status.accessProviders[0], for 'https://10.1.2.3:6443'\n",
-          "with 1 arguments, no cluster information, for at most 9s\n", "\ndebug is 1\n",
-          " ended with exit code 0 after ", "got a bearer token, without an end\n"}) {
+    for (const std::string& step : std::vector<std::string>{
+             "execcred: debug: ", of_provider,
+             "with 1 arguments, no cluster information, for at most 9s\n", "\ndebug is 1\n",
+             " ended with exit code 0 after ", "got a bearer token, without an end\n"}) {
       CHECK_MESSAGE(says(outcome, step), (step + describe(outcome)));
     }
     CHECK_FALSE(says(outcome, "t0kenCanary"));

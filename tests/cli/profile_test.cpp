@@ -173,7 +173,11 @@ TEST_CASE("YAML has limits: depth, aliases, size, unusual keys and tags") {
     for (int j = 0; j < 10; ++j) bomb += (j == 0 ? "" : ",") + before;
     bomb += "]\n";
   }
-  const std::vector<std::pair<std::string, std::string>> cases = {
+  struct Refused {
+    std::string text;
+    std::string said;
+  };
+  const std::vector<Refused> cases = {
       {bomb, "aliases that stand for more than 10000 nodes"},
       {head + "deep: " + std::string(100, '[') + std::string(100, ']') + "\n", "nested deeper"},
       {head + "deep: " + std::string(200'000, '['), "nested deeper"},
@@ -189,11 +193,11 @@ TEST_CASE("YAML has limits: depth, aliases, size, unusual keys and tags") {
       {head + "pad: " + std::string(64UL * 1024 * 1024, 'x') + "\n", "larger than 65536 KiB"},
       {"%YAML 9.9\n---\n" + head, "found incompatible YAML document"},
   };
-  for (const auto& [text, said] : cases) {
-    CAPTURE(text.substr(0, 300));
-    const Inventory inventory(mapping({mapped("p", "/x")}), text);
+  for (const Refused& c : cases) {
+    CAPTURE(c.text.substr(0, 300));
+    const Inventory inventory(mapping({mapped("p", "/x")}), c.text);
     const Outcome outcome = inventory.run("resolve");
-    CHECK_FAILURE(outcome, 2, said);
+    CHECK_FAILURE(outcome, 2, c.said);
     CHECK(outcome.elapsed < blackbox::kNoWait);
   }
 }

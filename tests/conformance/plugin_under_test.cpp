@@ -4,6 +4,7 @@
 #include "sandbox.hpp"
 
 #include <regex>
+#include <utility>
 
 namespace blackbox {
 namespace {
@@ -127,7 +128,9 @@ std::string violation_of_failure(const Outcome& outcome, int exit_code, std::str
   return with_outcome(reason_against_failure(outcome, exit_code, text), outcome);
 }
 
-std::string violation_of_rule(bool holds, std::string text) { return holds ? "" : text; }
+std::string violation_of_rule(bool holds, std::string text) {
+  return holds ? std::string() : std::move(text);
+}
 
 bool says(const Outcome& outcome, std::string_view text) {
   return outcome.error_output.find(text) != std::string::npos;

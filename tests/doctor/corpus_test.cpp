@@ -54,9 +54,9 @@ std::uint16_t closed_port() {
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   socklen_t size = sizeof address;
-  getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
+  REQUIRE(bind(descriptor, reinterpret_cast<const sockaddr*>(&address), size) == 0);
+  REQUIRE(getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) == 0);
   return ntohs(address.sin_port);
 }
 
@@ -72,7 +72,8 @@ std::uint16_t silent_port() {
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    connect(filler, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    // Only the first ones are answered.
+    (void)connect(filler, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   }
   return port;
 }

@@ -1220,18 +1220,22 @@ TEST_CASE("doctor: Ctrl-C prints the results so far as a whole document, and lea
 }
 
 TEST_CASE("doctor: a provider that the mapping lacks gets the catalogue's hint") {
-  for (const auto& [name, hint] : std::vector<std::pair<std::string, std::string>>{
+  struct Unknown {
+    std::string name;
+    std::string hint;
+  };
+  for (const Unknown& one : std::vector<Unknown>{
            {"google", "'google' is for execcred-google, and execcred init writes its entry"},
            {"secretreadre", "'secretreadre' is nearly 'secretreader', a name in use"},
            {"argo-cd-builtin-gcp",
             "'argo-cd-builtin-gcp' gets no entry: Argo CD has it built in"}}) {
-    CAPTURE(name);
+    CAPTURE(one.name);
     Scene scene;
     scene.profile = scene.profile_text();
-    scene.profile.replace(scene.profile.find("\"p\""), 3, "\"" + name + "\"");
+    scene.profile.replace(scene.profile.find("\"p\""), 3, "\"" + one.name + "\"");
     const std::string output = scene.run().output;
-    CHECK(output.find("cause: provider-unknown\n  hint: the ClusterProfile lists '" + name + "'; " +
-                      hint) != std::string::npos);
+    CHECK(output.find("cause: provider-unknown\n  hint: the ClusterProfile lists '" + one.name +
+                      "'; " + one.hint) != std::string::npos);
   }
   Scene unknown;
   unknown.profile = unknown.profile_text();

@@ -12,9 +12,7 @@
 
 using blackbox::make_jwt;
 using blackbox::Outcome;
-using doctor_test::ApiReply;
 using doctor_test::ApiRequest;
-using doctor_test::FakeApi;
 using doctor_test::Scene;
 using nlohmann::json;
 

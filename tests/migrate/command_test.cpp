@@ -95,7 +95,8 @@ TEST_CASE("migrate --wrap finds a bare name in PATH, and lint accepts the new en
   const Outcome without = migrate({file});
   CHECK(without.exit_code == 0);
   CHECK(says(without, "with --wrap, execcred-wrap runs them"));
-  const Outcome outcome = migrate({file, "--wrap", "--plugin-dir=" EXECCRED_BIN, "-o", file});
+  const Outcome outcome =
+      migrate({file, "--wrap", std::string("--plugin-dir=") + EXECCRED_BIN, "-o", file});
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
   const std::string after = read_text(file);
   CHECK_MESSAGE(after.find(R"(- "--command=[\"/usr/bin/cat\",\"{{x}}\"]")") != std::string::npos,

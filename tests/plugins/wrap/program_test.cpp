@@ -214,13 +214,18 @@ TEST_CASE("program: one that cannot be started is a configuration error with its
 TEST_CASE("program: exit codes of execcred's plugins are passed on" *
           doctest::description("promise 23")) {
   const Wrap rig;
-  for (const auto& [code, expected] :
-       std::vector<std::pair<int, int>>{{1, 1}, {2, 2}, {3, 3}, {70, 70}, {4, 1}, {127, 1}}) {
-    CAPTURE(code);
-    const std::string path = rig.sandbox.script("execcred-x", "exit " + std::to_string(code));
+  struct Codes {
+    int ended;
+    int expected;
+  };
+  for (const Codes& codes :
+       std::vector<Codes>{{1, 1}, {2, 2}, {3, 3}, {70, 70}, {4, 1}, {127, 1}}) {
+    CAPTURE(codes.ended);
+    const std::string code = std::to_string(codes.ended);
+    const std::string path = rig.sandbox.script("execcred-x", "exit " + code);
     CHECK_REFUSAL(
         rig.run({.arguments = {"--command=" + command_json({path})}, .has_command = false}),
-        expected, "ended with exit code " + std::to_string(code));
+        codes.expected, "ended with exit code " + code);
   }
 }
 
@@ -238,16 +243,21 @@ TEST_CASE("program: its last line is quoted, clean and cut") {
 
 TEST_CASE("program: the border of a table is not its last line") {
   const Wrap rig;
-  for (const auto& [said, quoted] : std::vector<std::pair<std::string, std::string>>{
+  struct Line {
+    std::string said;
+    std::string quoted;
+  };
+  for (const Line& line : std::vector<Line>{
            {"| no key |\\n+--------------------------------------------------+", "| no key |"},
            {"kein Schlüssel\\n╰──────────╯\\n---", "kein Schlüssel"},
            {"没有凭据\\n====", "没有凭据"},
            {"first\\n7", "7"},
            {"---\\n+++", "+++"}}) {
-    CAPTURE(said);
-    rig.set_program("printf '%b\\n' '" + said + "' >&2\nexit 1");
+    CAPTURE(line.said);
+    rig.set_program("printf '%b\\n' '" + line.said + "' >&2\nexit 1");
     const Outcome outcome = rig.run();
-    CHECK_MESSAGE(blackbox::says(outcome, "the program wrote: " + quoted), outcome.error_output);
+    CHECK_MESSAGE(blackbox::says(outcome, "the program wrote: " + line.quoted),
+                  outcome.error_output);
   }
 }
 
@@ -256,7 +266,11 @@ TEST_CASE("canary: what looks like a secret is hidden, in errors, with --debug a
   const Wrap rig;
   const std::string jwt = new_jwt(R"("sub":"a")", 600);
   const std::string opaque = new_secret();
-  const std::vector<std::pair<std::string, std::string>> secrets = {
+  struct Line {
+    std::string said;
+    std::string shown;
+  };
+  const std::vector<Line> lines = {
       {"got " + jwt + ".", "got (hidden)"},
       {"Authorization: Bearer short-1", "Authorization: Bearer (hidden)"},
       {"key 0123456789abcdef0123456789abcdef", "key (hidden)"},
@@ -264,13 +278,13 @@ TEST_CASE("canary: what looks like a secret is hidden, in errors, with --debug a
       {"-----BEGIN PRIVATE KEY-----\\nMIIE\\n-----END PRIVATE KEY----- bad", "(hidden) bad"},
       {"sent " + opaque, "sent (hidden)"},
   };
-  for (const auto& [said, shown] : secrets) {
-    CAPTURE(said);
-    rig.set_program("printf '%b\\n' '" + said + "' >&2\necho '" + opaque + "'\nexit 1");
+  for (const Line& line : lines) {
+    CAPTURE(line.said);
+    rig.set_program("printf '%b\\n' '" + line.said + "' >&2\necho '" + opaque + "'\nexit 1");
     for (const Texts& arguments : {Texts(), Texts{"--debug"}}) {
       const Outcome outcome = rig.run({.arguments = arguments});
       CHECK(outcome.exit_code == 1);
-      CHECK(blackbox::says(outcome, "the program wrote: " + shown));
+      CHECK(blackbox::says(outcome, "the program wrote: " + line.shown));
       CHECK(blackbox::secret_in(outcome.error_output).empty());
     }
     CHECK(blackbox::secret_in(blackbox::read_text(rig.log)).empty());
