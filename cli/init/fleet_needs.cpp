@@ -159,6 +159,10 @@ void FleetNeeds::add(const ClusterProfile& profile, const AccessProvider& provid
   Need& need = needs_[provider.name];
   need.known = known;
   need.servers.push_back(*url);
+  if (known->is_projected && !has_mountable_name(*url)) {
+    remarks_.insert(where + ".cluster.server is an IPv6 address, which a Pod's mountPath cannot " +
+                    "have, so its token is not mounted: give the server a name");
+  }
   add_secret(provider, where, need);
 }
 
@@ -175,6 +179,10 @@ void FleetNeeds::add_secret(const AccessProvider& provider, const std::string& w
   }
   if (name_space != consumer_->name_space) need.other_namespaces.insert(name_space);
   secrets_[name_space].insert(name);
+}
+
+bool has_mountable_name(const Url& server) {
+  return server.host.name.find(':') == std::string::npos;
 }
 
 Value mapping_of(const FleetNeeds& fleet, const std::string& directory) {

@@ -52,6 +52,10 @@ class FleetNeeds {
   std::set<std::string> remarks_;
 };
 
+// Whether a Pod can mount the server's token in a folder of its host's name. An IPv6 address has
+// colons, which Kubernetes refuses in a mountPath.
+bool has_mountable_name(const Url& server);
+
 // The mapping of the needs. `directory` is where the consumer has the plugins.
 json::Value mapping_of(const FleetNeeds& fleet, const std::string& directory);
 

@@ -104,7 +104,7 @@ std::vector<Token> tokens_of(const FleetNeeds& fleet) {
   for (const auto& [name, need] : fleet.needs()) {
     if (!need.known->is_projected) continue;
     for (const Url& server : need.servers) {
-      if (!hosts.insert(server.host.name).second) continue;
+      if (!has_mountable_name(server) || !hosts.insert(server.host.name).second) continue;
       tokens.push_back({.volume = "token-" + std::to_string(tokens.size() + 1),
                         .host = server.host.name,
                         .server = origin_of(server)});

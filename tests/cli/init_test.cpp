@@ -237,6 +237,18 @@ TEST_CASE("init: projected tokens are volumes of the Pod, one for each server") 
   CHECK_FALSE(has(pod, "spoke-1"));
 }
 
+TEST_CASE("init: the token of an IPv6 address is not mounted, because no mountPath has a colon") {
+  const Fleet fleet(profile("a", {provider("token-file", "https://a.example.com:6443"),
+                                  provider("KubeFleet", "https://[2001:db8::1]:6443")}));
+  const Outcome outcome = fleet.init({});
+  CHECK(outcome.exit_code == 0);
+  CHECK(has(outcome.error_output, "is an IPv6 address, which a Pod's mountPath cannot have"));
+  CHECK(has(fleet.written("mapping.json"), "--allow-server=https://[2001:db8::1]:6443"));
+  const std::string pod = fleet.written("init-container.yaml");
+  CHECK(has(pod, "mountPath: /var/run/secrets/execcred/a.example.com"));
+  CHECK_FALSE(has(pod, "2001:db8"));
+}
+
 TEST_CASE("init: hostile names are text in JSON, YAML and the shell") {
   const Fleet fleet(
       two_clusters() + "\n---\n" +
