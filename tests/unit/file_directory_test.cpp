@@ -23,9 +23,9 @@ constexpr auto kConfiguration = Error::Kind::configuration;
 // A volume as the kubelet writes it. Every file of a generation holds the generation's number.
 class Volume {
  public:
-  explicit Volume(fs::path root) : root_(make_directory(root)) { swap(); }
+  explicit Volume(fs::path root) : root_(make_directory(root)) { replace(); }
 
-  void swap() {
+  void replace() {
     const std::string name = "..generation_" + std::to_string(++generation_);
     make_directory(root_ / name);
     for (const char* file : {"a", "b", "c"}) {
@@ -78,7 +78,7 @@ TEST_CASE("read_secret_directory: all files are of one state while the kubelet s
         std::this_thread::yield();
         continue;
       }
-      volume.swap();
+      volume.replace();
       ++swaps_of_this_read;
       ++swaps;
     }

@@ -32,12 +32,12 @@ class Volume {
   explicit Volume(fs::path root) : root_(std::move(root)) {
     fs::create_directory(root_);
     test::set_mode(root_, 01777);
-    swap();
+    replace();
     fs::create_symlink("..data/token", root_ / "token");
     fs::create_symlink("..data/nested", root_ / "nested");
   }
 
-  void swap() {
+  void replace() {
     const std::string name = "..generation_" + std::to_string(++generation_);
     const std::string number = std::to_string(10'000'000 + generation_);
     std::string content;
@@ -97,7 +97,7 @@ TEST_CASE("a projected volume is read through its links, in a sticky root of mod
       REQUIRE(content);
       CHECK(is_one_generation(content->reveal()));
     }
-    volume.swap();
+    volume.replace();
   }
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("while kubelet swaps ..data, every read gives one generation, and none
   Volume volume(dir / "volume");
   for (const std::string_view name : {"token", "nested/token"}) {
     CAPTURE(name);
-    const Meanwhile swapping([&volume] { volume.swap(); });
+    const Meanwhile swapping([&volume] { volume.replace(); });
     const Reads reads = read_often(dir / "volume" / name, 3000);
     CAPTURE(reads.text);
     CHECK(reads.failed == 0);
