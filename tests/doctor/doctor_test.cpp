@@ -545,6 +545,46 @@ TEST_CASE("doctor: a begin within the tolerance of API servers does not hide the
   CHECK(read_found(outcome.output).cause == "unauthorized-audience");
 }
 
+TEST_CASE(
+    "doctor: a rule of the server's AuthenticationConfiguration that a token breaks is named") {
+  struct Case {
+    std::string rules;   // of the authenticator, after its issuer
+    std::string claims;  // of the token
+    std::string told;
+  };
+  const std::string by_sub = "  claimMappings: {username: {claim: sub, prefix: \"\"}}\n";
+  const std::string by_email = "  claimMappings: {username: {claim: email, prefix: \"\"}}\n";
+  const std::string of_team = "  claimValidationRules: [{claim: team, requiredValue: fleet}]\n";
+  for (const Case& c : std::vector<Case>{
+           {by_sub + of_team, R"(,"team":"other")",
+            "the server demands the claim 'team' to be 'fleet', and it is 'other'"},
+           {by_sub + of_team, "",
+            "the server demands the claim 'team' to be 'fleet', and it is not there"},
+           {by_email, "",
+            "the server takes the user's name from the claim 'email', which the token does not "
+            "have"},
+           {by_email, R"(,"email":"a@example.com","email_verified":false)",
+            "'email_verified' is not true"},
+           {by_sub + "  claimValidationRules: [{expression: \"claims.team == 'fleet'\"}]\n", "",
+            "the server's rules, which are not evaluated here: claims.team == 'fleet'"}}) {
+    CAPTURE(c.told);
+    Scene scene;
+    scene.write_token(blackbox::make_jwt(
+        R"({"iss":"https://idp.example.com","sub":"jane","aud":"kubernetes","exp":)" +
+        std::to_string(blackbox::seconds_since_epoch() + 3600) + c.claims + "}"));
+    scene.api->answer([](const ApiRequest&) { return unauthorized(); });
+    const std::string config = scene.sandbox.write(
+        "auth.yaml",
+        "apiVersion: apiserver.config.k8s.io/v1beta1\nkind: AuthenticationConfiguration\njwt:\n"
+        "- issuer: {url: \"https://idp.example.com\", audiences: [kubernetes]}\n" +
+            c.rules);
+    const Outcome outcome = scene.run({"-o", "json", "--authentication-config", config});
+    CAPTURE(outcome.output);
+    CHECK(read_found(outcome.output).cause == "unauthorized-other");
+    CHECK(has(outcome.output, c.told));
+  }
+}
+
 TEST_CASE("doctor: a token that ends soon is shown with its issuer and audience") {
   const Scene scene;
   const std::string user = R"({"token":")" + scene.token + R"("})";
