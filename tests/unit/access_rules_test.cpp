@@ -237,7 +237,7 @@ TEST_CASE(
 TEST_CASE("check_audience: a profile's audience needs a matching pattern") {
   const ExecInfo asked = info({.server = "https://h:6443"});
   const auto check = [](const std::vector<std::string>& patterns, std::string_view audience,
-                              const ExecInfo& about) {
+                        const ExecInfo& about) {
     AccessRules rules;
     for (const std::string& text : patterns) {
       rules.allow_audience.push_back(*AudiencePattern::parse(text));
