@@ -10,7 +10,6 @@ namespace execcred {
 namespace {
 
 using test::check_fails;
-using test::contains;
 using test::KubeconfigText;
 using Source = Kubeconfig::Source;
 

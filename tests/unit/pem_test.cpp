@@ -85,7 +85,11 @@ TEST_CASE("parse_pem_certificates: refuses texts that other parsers may read dif
 
 TEST_CASE("parse_go_certificates: finds the blocks that Go's encoding/pem finds") {
   const std::string key = "-----BEGIN PRIVATE KEY-----\nZm9v\n-----END PRIVATE KEY-----\n";
-  for (const auto& [text, wanted] : std::vector<std::pair<std::string, Ders>>{
+  struct Case {
+    std::string text;
+    Ders wanted;
+  };
+  for (const Case& c : std::vector<Case>{
            {kOne + kTwo, {"foobar", "\x01\x02"}},
            {"text\n" + kOne + "text\n", {"foobar"}},
            {key + kOne, {"foobar"}},
@@ -94,16 +98,20 @@ TEST_CASE("parse_go_certificates: finds the blocks that Go's encoding/pem finds"
            {kBegin + "A: b\n\nZm9v\n" + kEnd + kTwo, {"\x01\x02"}},
            {kBegin + "Zm 9v \t\n\nYmFy\n" + kEnd, {"foobar"}},
            {"-----BEGIN CERTIFICATE----- \t\r\nZm9v\r\n-----END CERTIFICATE----- \n", {"foo"}}}) {
-    CAPTURE(text);
-    const Result<Ders> certificates = parse_go_certificates(text);
+    CAPTURE(c.text);
+    const Result<Ders> certificates = parse_go_certificates(c.text);
     REQUIRE(certificates);
-    CHECK((*certificates == wanted));
+    CHECK((*certificates == c.wanted));
   }
 }
 
 TEST_CASE("parse_go_certificates: tells the faults of a PEM text apart") {
   const std::string key = "-----BEGIN PRIVATE KEY-----\nZm9v\n-----END PRIVATE KEY-----\n";
-  for (const auto& [text, fault] : std::vector<std::pair<std::string, std::string>>{
+  struct Case {
+    std::string text;
+    std::string fault;
+  };
+  for (const Case& c : std::vector<Case>{
            {"", "it has no -----BEGIN line"},
            {"Zm9v", "it has no -----BEGIN line"},
            {"\x30\x82", "it is DER"},
@@ -114,11 +122,11 @@ TEST_CASE("parse_go_certificates: tells the faults of a PEM text apart") {
            {kBegin + "*m9v\n" + kEnd, "the 'CERTIFICATE' of line 1 is no base64"},
            {kBegin + "A: b\n\nZm9v\n" + kEnd, "the 'CERTIFICATE' of line 1 has a header"},
            {kBegin + "Zm9v\n " + kEnd, "the 'CERTIFICATE' of line 1 has white space before"}}) {
-    CAPTURE(text);
-    test::check_fails(parse_go_certificates(text), Error::Kind::configuration,
-                      "holds no certificate in PEM: " + fault);
+    CAPTURE(c.text);
+    test::check_fails(parse_go_certificates(c.text), Error::Kind::configuration,
+                      "holds no certificate in PEM: " + c.fault);
     // The strict reader takes nothing that Go does not read.
-    CHECK_FALSE(parse_pem_certificates(text));
+    CHECK_FALSE(parse_pem_certificates(c.text));
   }
   CHECK(parse_go_private_key(kOne + key)->label == "PRIVATE KEY");
   test::check_fails(parse_go_private_key(" " + key), Error::Kind::configuration,

@@ -204,18 +204,21 @@ TEST_CASE("to_json: writes the exec section of a kubeconfig's user without empty
 }
 
 TEST_CASE("relative commands: which of them clients look up in PATH") {
-  for (const auto& [command, name] :
-       std::vector<std::pair<std::string, std::string>>{{"plugin", "plugin"},
-                                                        {"./plugin", "plugin"},
-                                                        {".//./plugin/", "plugin"},
-                                                        {"bin/../plugin", "plugin"},
-                                                        {"./bin/plugin", ""},
-                                                        {"bin/plugin", ""},
-                                                        {"../plugin", ""},
-                                                        {"~/plugin", ""},
-                                                        {"/plugin", ""}}) {
-    CAPTURE(command);
-    CHECK(name_in_path(command) == name);
+  struct Case {
+    std::string command;
+    std::string name;
+  };
+  for (const Case& c : std::vector<Case>{{"plugin", "plugin"},
+                                         {"./plugin", "plugin"},
+                                         {".//./plugin/", "plugin"},
+                                         {"bin/../plugin", "plugin"},
+                                         {"./bin/plugin", ""},
+                                         {"bin/plugin", ""},
+                                         {"../plugin", ""},
+                                         {"~/plugin", ""},
+                                         {"/plugin", ""}}) {
+    CAPTURE(c.command);
+    CHECK(name_in_path(c.command) == c.name);
   }
 }
 

@@ -93,15 +93,18 @@ TEST_CASE("settings: only the spellings that the run uses set the option") {
 }
 
 TEST_CASE("settings: an empty text in a ClusterProfile counts as absent") {
-  for (const auto& [config, name] : std::vector<std::pair<std::string_view, std::string_view>>{
-           {R"({"name":""})", ""},
-           {R"({"name":"","secretName":"s"})", "s"},
-           {R"({"secretName":"s","name":""})", "s"}}) {
-    CAPTURE(config);
+  struct Case {
+    std::string_view config;
+    std::string_view name;
+  };
+  for (const Case& c : std::vector<Case>{{R"({"name":""})", ""},
+                                         {R"({"name":"","secretName":"s"})", "s"},
+                                         {R"({"secretName":"s","name":""})", "s"}}) {
+    CAPTURE(c.config);
     TwoSpellings program;
-    REQUIRE(program.read(config));
-    CHECK(program.name == name);
-    CHECK((program.settings.get("secret-name").origin == Setting::Origin::unset) == name.empty());
+    REQUIRE(program.read(c.config));
+    CHECK(program.name == c.name);
+    CHECK((program.settings.get("secret-name").origin == Setting::Origin::unset) == c.name.empty());
   }
   TwoSpellings shared;
   shared.key_option.from_profile().or_from_field("name");
@@ -113,30 +116,36 @@ TEST_CASE("settings: an empty text in a ClusterProfile counts as absent") {
 }
 
 TEST_CASE("settings: the error of a missing required option names its empty field") {
-  for (const auto& [config, field] :
-       std::vector<std::pair<std::string_view, std::string>>{{R"({"key":""})", "key"},
-                                                             {R"({"name":""})", "name"},
-                                                             {R"({"key":"","name":""})", "key"}}) {
-    CAPTURE(config);
+  struct Case {
+    std::string_view config;
+    std::string field;
+  };
+  for (const Case& c : std::vector<Case>{{R"({"key":""})", "key"},
+                                         {R"({"name":""})", "name"},
+                                         {R"({"key":"","name":""})", "key"}}) {
+    CAPTURE(c.config);
     TwoSpellings program;
     program.key_option.required().from_profile().or_from_field("name");
-    REQUIRE(program.read(config));
+    REQUIRE(program.read(c.config));
     check_fails(program.settings.check_required(), kConfiguration,
-                "--key is required, and spec.cluster.config." + field + " is empty");
+                "--key is required, and spec.cluster.config." + c.field + " is empty");
   }
 }
 
 TEST_CASE("settings: an option can use the field of another option if its own field is not set") {
-  for (const auto& [config, key] : std::vector<std::pair<std::string_view, std::string_view>>{
-           {R"({"name":"n"})", "n"},
-           {R"({"name":"n","key":"k"})", "k"},
-           {R"({"key":"k"})", "k"},
-           {R"({"secretName":"n"})", ""}}) {
-    CAPTURE(config);
+  struct Case {
+    std::string_view config;
+    std::string_view key;
+  };
+  for (const Case& c : std::vector<Case>{{R"({"name":"n"})", "n"},
+                                         {R"({"name":"n","key":"k"})", "k"},
+                                         {R"({"key":"k"})", "k"},
+                                         {R"({"secretName":"n"})", ""}}) {
+    CAPTURE(c.config);
     TwoSpellings program;
     program.key_option.from_profile().or_from_field("name");
-    REQUIRE(program.read(config));
-    CHECK(program.key == key);
+    REQUIRE(program.read(c.config));
+    CHECK(program.key == c.key);
   }
   TwoSpellings program;
   program.key_option.from_profile().or_from_field("name");

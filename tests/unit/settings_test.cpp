@@ -271,17 +271,22 @@ struct Moody {
 };
 
 TEST_CASE("settings: an option takes only its choices, whatever sets it") {
-  for (const auto& [arguments, variables, config, where] :
-       std::vector<std::tuple<Texts, Texts, std::string_view, std::string>>{
+  struct Case {
+    Texts arguments;
+    Texts variables;
+    std::string_view config;
+    std::string where;
+  };
+  for (const Case& c : std::vector<Case>{
            {{"--mood=sunny"}, {}, "{}", "--mood"},
            {{"--from-profile", "--mood=sunny"}, {}, "{}", "--mood behind --from-profile"},
            {{}, {"EXECCRED_MOOD=sunny"}, "{}", "EXECCRED_MOOD"},
            {{}, {}, R"({"mood":"sunny"})", "spec.cluster.config.mood"},
            {{}, {"P_MOOD=sunny"}, "{}", "P_MOOD"}}) {
-    CAPTURE(where);
+    CAPTURE(c.where);
     Moody program;
-    check_fails(program.read(arguments, variables, config), kConfiguration,
-                where + ": 'sunny' is neither calm nor stormy");
+    check_fails(program.read(c.arguments, c.variables, c.config), kConfiguration,
+                c.where + ": 'sunny' is neither calm nor stormy");
     CHECK(program.mood == Mood::calm);
   }
   Moody program;

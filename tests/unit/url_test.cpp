@@ -14,8 +14,8 @@ struct Case {
   std::string_view scheme;
   std::string_view host;
   int port;
-  std::string_view path = "";
-  std::string_view query = "";
+  std::string_view path = {};
+  std::string_view query = {};
 };
 
 TEST_CASE("parse_url: splits a URL into normalized parts") {

@@ -18,13 +18,13 @@ Outcome run_example(const Rig& rig, const std::string& name, const Texts& surrou
     return rig.sandbox.write((file == "config" ? "aws/" : "") + file, content);
   };
   if (name == "profile") placed("config");
-  return blackbox::run({.arguments = {EXECCRED_BIN "/execcred", "get", "-m", placed("mapping.json"),
-                                      "-f", placed("clusterprofile.yaml"), "-o", "token"},
-                        .environment = surroundings + Texts{"HOME=" + rig.sandbox.at("home"),
-                                                            "AWS_ENDPOINT_URL_STS=" + rig.sts.url(),
-                                                            "AWS_CA_BUNDLE=" + rig.ca_path,
-                                                            "AWS_EC2_METADATA_DISABLED=true",
-                                                            "EXECCRED_NO_CACHE=true"}});
+  return blackbox::run(
+      {.arguments = {std::string(EXECCRED_BIN "/execcred"), "get", "-m", placed("mapping.json"),
+                     "-f", placed("clusterprofile.yaml"), "-o", "token"},
+       .environment = surroundings +
+                      Texts{"HOME=" + rig.sandbox.at("home"),
+                            "AWS_ENDPOINT_URL_STS=" + rig.sts.url(), "AWS_CA_BUNDLE=" + rig.ca_path,
+                            "AWS_EC2_METADATA_DISABLED=true", "EXECCRED_NO_CACHE=true"}});
 }
 
 }  // namespace

@@ -68,28 +68,32 @@ TEST_CASE("config file: comments behind a value begin after white space") {
 }
 
 TEST_CASE("config file: ambiguous, malformed and too large files are refused") {
-  for (const auto& [text, line] : std::vector<std::pair<std::string, std::string>>{
-           {"k = v\n", "line 1"},
-           {"[a]\nk\n", "line 2"},
-           {"[a]\n= v\n", "line 2"},
-           {"[a]\nk=1\nK=2\n", "line 3"},
-           {"[a]\n[b]\n[a]\n", "line 3"},
-           {"[a\n", "line 1"},
-           {"[a] x\n", "line 1 has more than a comment behind the section's bracket"},
-           {"[a] x # y\n", "line 1 has more than a comment"},
-           {"[a # b\n", "line 1 does not end with the section's bracket"},
-           {"[a]]\n", "line 1"},
-           {"[[a]\n", "line 1"},
-           {"[]\n", "line 1"},
-           {"[ ]\n", "line 1"},
-           {"[DEFAULT]\n", "line 1"},
-           {std::string("[a]\nk = a\0b\n", 12), "line 2"},
-           {"[a]\nk = a\x7f\n", "line 2"},
-           {"[a]\nk = a\rb\n", "line 2"},
-           {"\xef\xbb\xbf[a]\n", "line 1 begins with a byte order mark"}}) {
-    CAPTURE(text);
-    const auto sections = aws::parse_config_file(text);
-    check_fails(sections, Error::Kind::configuration, line);
+  struct Case {
+    std::string text;
+    std::string line;
+  };
+  for (const Case& c :
+       std::vector<Case>{{"k = v\n", "line 1"},
+                         {"[a]\nk\n", "line 2"},
+                         {"[a]\n= v\n", "line 2"},
+                         {"[a]\nk=1\nK=2\n", "line 3"},
+                         {"[a]\n[b]\n[a]\n", "line 3"},
+                         {"[a\n", "line 1"},
+                         {"[a] x\n", "line 1 has more than a comment behind the section's bracket"},
+                         {"[a] x # y\n", "line 1 has more than a comment"},
+                         {"[a # b\n", "line 1 does not end with the section's bracket"},
+                         {"[a]]\n", "line 1"},
+                         {"[[a]\n", "line 1"},
+                         {"[]\n", "line 1"},
+                         {"[ ]\n", "line 1"},
+                         {"[DEFAULT]\n", "line 1"},
+                         {std::string("[a]\nk = a\0b\n", 12), "line 2"},
+                         {"[a]\nk = a\x7f\n", "line 2"},
+                         {"[a]\nk = a\rb\n", "line 2"},
+                         {"\xef\xbb\xbf[a]\n", "line 1 begins with a byte order mark"}}) {
+    CAPTURE(c.text);
+    const auto sections = aws::parse_config_file(c.text);
+    check_fails(sections, Error::Kind::configuration, c.line);
   }
   CHECK_FALSE(aws::parse_config_file("[a]\n" + std::string(60'000, '\n')));
 }

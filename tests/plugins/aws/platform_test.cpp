@@ -105,8 +105,11 @@ TEST_CASE("instance: a missing role and invalid replies are errors") {
   }
   instance.give(kRolePath, "node-role\n");
   const std::string path = std::string(kRolePath) + "node-role";
-  using Bad = std::pair<std::string, std::string>;
-  for (const auto& [body, said] :
+  struct Bad {
+    std::string body;
+    std::string said;
+  };
+  for (const Bad& bad :
        {Bad{"<html>", "no valid JSON"}, Bad{"[]", "the credentials are an array"},
         Bad{"{}", "there is no access key id"}, Bad{"", "answered is empty"},
         Bad{R"({"Code":"AssumeRoleUnauthorizedAccess","Message":"no"})",
@@ -115,9 +118,9 @@ TEST_CASE("instance: a missing role and invalid replies are errors") {
             "'SecretAccessKey' is a number"},
         Bad{platform_credentials("A", rig.secret, ""), "lack a session token"},
         Bad{platform_credentials("A", rig.secret, "t", -5), "has ended already"}}) {
-    CAPTURE(body);
-    instance.give(path, body);
-    CHECK_FAILURE(run_on(rig, instance), 1, said);
+    CAPTURE(bad.body);
+    instance.give(path, bad.body);
+    CHECK_FAILURE(run_on(rig, instance), 1, bad.said);
   }
   instance.give(path, "no", 403);
   CHECK_FAILURE(run_on(rig, instance), 1, "answered 403");

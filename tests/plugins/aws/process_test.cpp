@@ -67,8 +67,11 @@ TEST_CASE("process: invalid output, failure, a hang and a missing program are er
   const auto printing = [&](const std::string& text) {
     return run(rig, rig.sandbox.script("process", "printf '%s' '" + text + "'"));
   };
-  using Case = std::pair<std::string, std::string>;
-  for (const auto& [text, said] :
+  struct Case {
+    std::string text;
+    std::string said;
+  };
+  for (const Case& c :
        {Case{"", "the JSON is empty"}, Case{"no JSON", "no valid JSON"},
         Case{"[]", "'Version' is not 1"},
         Case{R"({"AccessKeyId":"A","SecretAccessKey":")" + rig.secret + "\"}", "'Version'"},
@@ -81,8 +84,8 @@ TEST_CASE("process: invalid output, failure, a hang and a missing program are er
         Case{document(rig.secret, R"(,"Expiration":"x")"), "the time 'x' is not RFC 3339"},
         Case{document(rig.secret, R"(,"Expiration":"2020-01-01T00:00:00Z")"),
              "has ended already"}}) {
-    CAPTURE(text);
-    CHECK_FAILURE(printing(text), 1, said);
+    CAPTURE(c.text);
+    CHECK_FAILURE(printing(c.text), 1, c.said);
   }
   CHECK_REFUSAL(run(rig, rig.sandbox.script("fails", "echo '" + rig.secret + "' >&2; exit 3")), 1,
                 "exit code 3");

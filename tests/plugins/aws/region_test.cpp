@@ -108,15 +108,18 @@ TEST_CASE("region: an invalid region is refused, and never becomes part of a hos
     rig.set_config("[default]\nregion = " + bad + "\n");
     CHECK_FAILURE(rig.run({.region = ""}), 2, "the profile's region '");
   }
-  using Bad = std::pair<std::string, std::string>;
-  for (const auto& [config, said] :
+  struct Bad {
+    std::string config;
+    std::string said;
+  };
+  for (const Bad& c :
        {Bad{R"({"clusterId":"demo","region":7})", "config.region must be a string"},
         Bad{R"({"clusterId":"demo","region":["us-west-2"]})", "config.region must be a string"},
         Bad{R"({"clusterId":"demo","region":{}})", "config.region must be a string"},
         Bad{R"({"clusterId":7,"region":"us-west-2"})", "config.clusterId must be a string"},
         Bad{R"({"clusterId":"demo","region":""})", "the profile's region '%2e'"}}) {
-    CAPTURE(config);
-    CHECK_FAILURE(rig.run({.cluster = "", .region = "", .config = config}), 2, said);
+    CAPTURE(c.config);
+    CHECK_FAILURE(rig.run({.cluster = "", .region = "", .config = c.config}), 2, c.said);
   }
 }
 

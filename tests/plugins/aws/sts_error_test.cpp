@@ -105,10 +105,8 @@ TEST_CASE("a reply that is not a valid session is refused") {
               R"("AccessKeyId":"B","SecretAccessKey":"s","SessionToken":"t","Expiration":4102444800}}}})",
           // A session that has ended.
           begin + R"("SecretAccessKey":"s","SessionToken":"t","Expiration":1500000000}}}})",
-          "<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>A</AccessKeyId>"
-          "<AccessKeyId>B</AccessKeyId></Credentials></AssumeRoleResult></AssumeRoleResponse>",
-          "<?xml version=\"1.0\"?><!DOCTYPE a [<!ENTITY b SYSTEM "
-          "\"file:///etc/passwd\">]><a>&b;</a>"}) {
+          R"(<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>A</AccessKeyId><AccessKeyId>B</AccessKeyId></Credentials></AssumeRoleResult></AssumeRoleResponse>)",
+          R"(<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>)"}) {
     CAPTURE(body);
     Rig rig;
     rig.sts.answer(body, 200);

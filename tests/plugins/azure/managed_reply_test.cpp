@@ -83,8 +83,11 @@ TEST_CASE("a reply with an invalid time or token is refused") {
   Cloud cloud;
   const std::string ended = "has ended already, by its 'expires_on'";
   const std::string no_time = "'expires_on' is no time";
-  using Bad = std::pair<std::string, std::string>;
-  for (const auto& [body, said] :
+  struct Bad {
+    std::string body;
+    std::string said;
+  };
+  for (const Bad& bad :
        {Bad{reply_with(R"(,"expires_on":"0")"), ended},
         Bad{reply_with(R"(,"expires_on":-1)"), ended},
         Bad{reply_with(",\"expires_on\":\"" + in_seconds(-10) + "\""), ended},
@@ -112,9 +115,9 @@ TEST_CASE("a reply with an invalid time or token is refused") {
         Bad{R"({"access_token":"a","token_type":7})", "token_type must be a string"},
         Bad{R"({"access_token":"a","token_type":"PoP"})", "of the type 'PoP'"},
         Bad{R"({"error":"invalid_request","error_description":"no"})", "'invalid_request': no"}}) {
-    CAPTURE(body);
-    cloud.imds_answers(body);
-    CHECK_FAILURE(cloud.managed(kShort), 1, said);
+    CAPTURE(bad.body);
+    cloud.imds_answers(bad.body);
+    CHECK_FAILURE(cloud.managed(kShort), 1, bad.said);
   }
 }
 

@@ -80,7 +80,7 @@ TEST_CASE("examples: the canonical mapping's entry gets a token with a Secret of
   const std::string hub_kubeconfig =
       rig.sandbox.write("hub.json", kubeconfig_of(hub, new_secret()), 0600);
   const Outcome outcome = blackbox::run(
-      {.arguments = {EXECCRED_BIN "/execcred", "get", "-m",
+      {.arguments = {std::string(EXECCRED_BIN "/execcred"), "get", "-m",
                      rig.sandbox.write("mapping.json", mapping), "-f",
                      rig.sandbox.write("profile.json", profile_of(rig.api.server)), "-o", "token"},
        .environment = {"KUBECONFIG=" + hub_kubeconfig, "HOME=" + rig.sandbox.at("home"),

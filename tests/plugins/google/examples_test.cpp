@@ -45,7 +45,7 @@ TEST_CASE("examples: each mapping gets a credential for its ClusterProfile") {
       placed("credentials.json", "google/credentials.json");
     }
     const Outcome outcome = blackbox::run(
-        {.arguments = {EXECCRED_BIN "/execcred", "get", "-m",
+        {.arguments = {std::string(EXECCRED_BIN "/execcred"), "get", "-m",
                        placed("mapping.json", "mapping.json"), "-f",
                        placed("clusterprofile.yaml", "clusterprofile.yaml"), "-o", "token"},
          .environment = {"HTTPS_PROXY=" + google.cloud.proxy(), "HOME=" + google.home,

@@ -62,9 +62,8 @@ TEST_CASE("an unsafe or impossible cache directory is not used, and a credential
 TEST_CASE("an unsafe cache directory is told in one line without --debug, a missing one is not") {
   Federation fed;
   const std::string open = make_directory(fed.sandbox.at("open"), 0777);
-  const auto run_with = [&](const std::string& path, Texts more = {}) {
-    return fed.run(
-        {.arguments = Texts{"--cache-dir=" + path} + std::move(more), .has_cache = false});
+  const auto run_with = [&](const std::string& path, const Texts& more = {}) {
+    return fed.run({.arguments = Texts{"--cache-dir=" + path} + more, .has_cache = false});
   };
   const std::string warning =
       "execcred-oidc-federation: warning: no credential is cached, so each run asks the provider: "

@@ -137,8 +137,11 @@ TEST_CASE("options that the flow does not use, options it lacks, and contradicti
   Federation fed;
   const std::string file = "--subject-token-file=" + fed.subject_path;
   const std::string url = "--token-url=" + fed.idp.token_url();
-  using Bad = std::pair<Texts, std::string>;
-  for (const auto& [arguments, said] :
+  struct Bad {
+    Texts arguments;
+    std::string said;
+  };
+  for (const Bad& bad :
        {Bad{Texts{}, "--flow is required"},
         Bad{Texts{"--flow=password", url}, "--flow: 'password' is no flow"},
         Bad{Texts{"--flow=authorization-code", url, file},
@@ -186,8 +189,8 @@ TEST_CASE("options that the flow does not use, options it lacks, and contradicti
         Bad{Texts{"--flow=token-exchange", url, file,
                   "--ca-file=" + fed.sandbox.write("none.pem", "")},
             "holds no certificate"}}) {
-    CAPTURE(arguments);
-    CHECK_FAILURE(blackbox::run(plugin_of(arguments)), 2, said);
+    CAPTURE(bad.arguments);
+    CHECK_FAILURE(blackbox::run(plugin_of(bad.arguments)), 2, bad.said);
   }
   CHECK(fed.idp.connections() == 0);
 }

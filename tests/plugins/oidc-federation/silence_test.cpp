@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <optional>
@@ -41,7 +42,7 @@ class BlackHole {
     // One fills the backlog; the others' handshakes are left unanswered.
     for (int i = 0; i < 3; ++i) {
       const int filler = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-      connect(filler, raw, size);
+      REQUIRE((connect(filler, raw, size) == 0 || errno == EINPROGRESS));
       fillers_.push_back(filler);
     }
   }

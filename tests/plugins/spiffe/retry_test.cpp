@@ -46,12 +46,12 @@ TEST_CASE("retry: a subject token from the Workload API is retried too, also wit
   const Peer peer(
       grpc::first(2, grpc::says(grpc::failure(grpc::kPermissionDenied, "no identity issued")),
                   agent.handler()));
-  CHECK_SUCCESS(
-      blackbox::run({.arguments = {EXECCRED_BIN "/execcred-oidc-federation", "--flow=pass-through",
-                                   "--subject=spiffe", "--socket=" + peer.server.uri(),
-                                   std::string("--subject-audience=") + kAudience,
-                                   "--cache-dir=" + peer.sandbox.at("cache")},
-                     .environment = {}}));
+  CHECK_SUCCESS(blackbox::run(
+      {.arguments = {std::string(EXECCRED_BIN "/execcred-oidc-federation"), "--flow=pass-through",
+                     "--subject=spiffe", "--socket=" + peer.server.uri(),
+                     std::string("--subject-audience=") + kAudience,
+                     "--cache-dir=" + peer.sandbox.at("cache")},
+       .environment = {}}));
   CHECK(peer.server.connections() == 3);
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("cache: processes of one user in two containers do not share a subject
   WorkloadAgent agent({{.spiffe_id = kWorkload}});
   const Peer peer(agent.handler());
   blackbox::Command command = {
-      .arguments = {EXECCRED_BIN "/execcred-oidc-federation", "--flow=pass-through",
+      .arguments = {std::string(EXECCRED_BIN "/execcred-oidc-federation"), "--flow=pass-through",
                     "--subject=spiffe", "--socket=" + peer.server.uri(),
                     std::string("--subject-audience=") + kAudience,
                     "--cache-dir=" + peer.sandbox.at("cache")},

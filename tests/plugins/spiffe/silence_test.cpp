@@ -124,11 +124,13 @@ TEST_CASE("silence: a socket whose queue is full" * doctest::description("promis
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.data(), path.size());
   std::vector<int> fillers;
+  bool is_full = false;
   for (int i = 0; i < 4; ++i) {
     const int filler = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    connect(filler, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    is_full = connect(filler, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0;
     fillers.push_back(filler);
   }
+  REQUIRE(is_full);
   const Outcome outcome = run_at("unix://" + path, kImpatient);
   CHECK_FAILURE(outcome, 3, "cannot connect to the SPIFFE Workload API at");
   check_in_time(outcome, kImpatient);

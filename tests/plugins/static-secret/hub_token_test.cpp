@@ -104,7 +104,8 @@ TEST_CASE("defence 5: which tokens are the hub's, by the plugin's own identity t
                         Case{user("idp"), as_user}, Case{user("other"), cannot_tell},
                         Case{bound("hub"), by_key}, Case{legacy("hub"), by_key}}) {
     CAPTURE(c.own);
-    for (const auto& [name, answer] : c.answers) {
+    for (const auto& [key, answer] : c.answers) {
+      const std::string& name = key;  // clang 14 captures no structured binding
       CAPTURE(name);
       const std::string& token = tokens.at(name);
       const Status elsewhere = check(c.own, token, kSpoke);

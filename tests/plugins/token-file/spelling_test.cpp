@@ -51,11 +51,9 @@ TEST_CASE("--allow-server: no spelling that another program reads differently ma
       "https://%67ood.example.com",
       "https://good.example.com%00.evil.example",
       "https://g\xc3\xb6od.example.com",
-      "https://good\xe3\x80\x82"
-      "example.com",
+      "https://good\u3002example.com",
       "https://\xef\xbd\x87ood.example.com",
-      "https://good.ex\xc2\xad"
-      "ample.com",
+      "https://good.ex\u00adample.com",
       // schemes
       "http://good.example.com",
       "http://good.example.com:443",
