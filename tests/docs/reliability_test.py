@@ -16,6 +16,7 @@ sys.path.insert(0, str(REPOSITORY / "tests/faults"))
 import main as faults  # noqa: E402
 import promises  # noqa: E402
 import report  # noqa: E402
+import result_file  # noqa: E402
 
 PAGE = REPOSITORY / "docs/reliability.md"
 RESULTS = REPOSITORY / "tests/faults/results.json"
@@ -33,6 +34,10 @@ class ReliabilityTest(unittest.TestCase):
     def test_the_tables_are_those_of_the_run(self):
         text, rendered = report.rendered(PAGE, json.loads(RESULTS.read_text(encoding="utf-8")))
         self.assertEqual(text, rendered, "run scripts/faults --full --update-docs")
+
+    def test_the_results_have_the_form_in_which_they_are_saved(self):
+        text = RESULTS.read_text(encoding="utf-8")
+        self.assertEqual(text.splitlines(), result_file.text(json.loads(text)).splitlines())
 
     def test_the_run_has_every_program_and_names_what_it_leaves_out(self):
         results = json.loads(RESULTS.read_text(encoding="utf-8"))

@@ -24,6 +24,7 @@ import profiles
 import promises
 import replies
 import report
+import result_file
 import servers
 import short_results
 import spent
@@ -162,7 +163,7 @@ def main():
                "builds": {build: what for build, what in BUILDS.items()
                           if getattr(options, build)}}
     if options.update_docs:
-        kept = report.load(options.kept_results)
+        kept = result_file.load(options.kept_results)
         if options.campaign or options.program:
             results = report.merged(kept, results, options.program or options.campaign)
         # The recorded output of scripts has its own date and commit.
@@ -171,9 +172,9 @@ def main():
     results["leftOut"] = [[name, build] for name, module in CAMPAIGNS.items()
                           for build in module.BUILDS if (name, build) not in tried]
     if options.update_docs:
-        report.save(options.kept_results, results)
+        result_file.save(options.kept_results, results)
         report.update(options.page, results)
-    report.save(options.results, results)
+    result_file.save(options.results, results)
     injected = sum(each["injected"] for each in rows)
     wrong = sum(len(each["wrong"]) for each in rows)
     took = time.monotonic() - began

@@ -4,12 +4,13 @@
     records.py RESULTS NAME[=LOG]...    runs each script, or reads its log, and keeps its figures
                                         in the results
 """
-import json
 import os
 import re
 import subprocess
 import sys
 import time
+
+import result_file
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 LOGS = os.path.join(ROOT, "build", "faults", "records")
@@ -148,8 +149,7 @@ def told(records, script, number):
 
 
 def main(results, *asked):
-    with open(results, encoding="utf-8") as file:
-        kept = json.load(file)
+    kept = result_file.load(results)
     status = 0
     for each in asked:
         name, _, log = each.partition("=")
@@ -171,9 +171,7 @@ def main(results, *asked):
             status = 1
             print(f"scripts/faults: error: '{SCRIPTS[name][0]}' printed no closing line",
                   file=sys.stderr)
-    with open(results, "w", encoding="utf-8") as file:
-        json.dump(kept, file, indent=1, sort_keys=True)
-        file.write("\n")
+    result_file.save(results, kept)
     return status
 
 

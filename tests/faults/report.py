@@ -1,39 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results of one run as a JSON file, and the tables of docs/reliability.md from it.
+"""The tables of docs/reliability.md, from the results of the last runs.
 
     report.py update RESULTS PAGE    writes the tables of the results into the page
 """
 import collections
-import json
-import os
 import sys
 
 import paths
 import promises
 import records
+import result_file
 
 BEGIN = "<!-- what follows is written by scripts/faults --update-docs -->"
 END = "<!-- what precedes is written by scripts/faults --update-docs -->"
 ENDS = ("true", "error", "killed", "not started")
-
-
-def save(path, results):
-    """Writes each member on a line of its own, and so each row of a list."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("{\n" + ",\n".join(member(name, results[name]) for name in sorted(results)) + "\n}\n")
-
-
-def member(name, value):
-    if not isinstance(value, list):
-        return f"{json.dumps(name)}: {json.dumps(value, sort_keys=True)}"
-    rows = ",\n".join(json.dumps(row, sort_keys=True) for row in value)
-    return f"{json.dumps(name)}: [\n{rows}\n]"
-
-
-def load(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
 
 
 def cells(*texts):
@@ -282,4 +262,4 @@ def update(page, results):
 
 
 if __name__ == "__main__":
-    update(sys.argv[3], load(sys.argv[2]))
+    update(sys.argv[3], result_file.load(sys.argv[2]))
