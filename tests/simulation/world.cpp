@@ -423,6 +423,7 @@ void World::list(Process& process, Index cluster, const Profile& profile) {
   } else {
     listed.digest = std::to_string(profile.server);
   }
+  listed.places.reserve(kTargets);
   for (Index target = 0; target < kTargets; ++target) {
     sync::Mark mark = mark_of(cluster, profile.server, profile.uid);
     mark.uid = listed.uid;
