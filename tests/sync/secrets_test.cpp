@@ -223,7 +223,8 @@ TEST_CASE("after a lost reply, the marks show that the Secret was written") {
   s.lose_first_reply("PUT");
   CHECK(s.write("two").has_value());
   CHECK(s.token() == "two");
-  CHECK(s.api.requests("PUT", "/secrets").size() == 1);
+  // It is sent again, because a kept connection was closed. Its version makes that a conflict.
+  CHECK(s.api.requests("PUT", "/secrets").size() == 2);
 }
 
 TEST_CASE("if another writer was faster, the Secret is read again before it is written") {

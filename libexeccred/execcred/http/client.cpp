@@ -236,8 +236,9 @@ void CurlClient::set_message(CurlOptions& options, const HttpRequest& request,
   }
   options.set(CURLOPT_UPLOAD_BUFFERSIZE, kUploadBuffer);
   options.set(CURLOPT_CUSTOMREQUEST, request.method);
-  // If the server closes a kept connection in the meantime, libcurl would send the request again.
-  if (!is_safe_to_repeat(request)) options.set(CURLOPT_FRESH_CONNECT, 1);
+  // If the server closes a kept connection in the meantime, libcurl sends the request again.
+  const bool may_use_kept = is_safe_to_repeat(request) || request.has_precondition;
+  if (!may_use_kept) options.set(CURLOPT_FRESH_CONNECT, 1);
   options.set(CURLOPT_USERAGENT, std::string("execcred/") + kVersion);
   options.set(CURLOPT_HEADEROPT, long{CURLHEADER_SEPARATE});
 }

@@ -46,6 +46,10 @@ struct HttpRequest {
   // True if the request contains a value that a server accepts only once, such as a refresh token.
   // Once any part of such a request was sent, it is never sent again, whatever the answer is.
   bool is_spent_by_sending = false;
+  // True if the server acts on the request once at most, because it names the version of what it
+  // changes. It may use a kept connection: if the server has closed that in the meantime, it is
+  // sent again on a new one. Other requests than GET and HEAD always open a connection.
+  bool has_precondition = false;
   std::size_t max_reply_bytes = 1024 * 1024;
   std::optional<Duration> timeout = std::nullopt;  // of this request; else HttpSettings::timeout
   // The time by which the request must have ended, in addition to its timeout.

@@ -136,7 +136,8 @@ ChangeOutcome HubSecrets::replace(const std::string& name_space, const std::stri
                        .resource = resource_of(name_space, name),
                        .query = "fieldManager=" + percent_encode(kFieldManager),
                        .body = body_of(object),
-                       .secrets = values_of(object)});
+                       .secrets = values_of(object),
+                       .has_precondition = true});
 }
 
 ChangeOutcome HubSecrets::remove(const std::string& name_space, const std::string& name,

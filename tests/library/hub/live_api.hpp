@@ -38,6 +38,7 @@ class LiveApi {
   Hub hub() const;
   HubClient client(CallContext call = {}) const;
   std::vector<Received> requests() const { return server_.requests(); }
+  std::size_t connections() const { return server_.connections(); }
   // The requests with this method, and with `part` in their target.
   std::vector<Received> requests(std::string_view method, std::string_view part) const;
 

@@ -197,7 +197,8 @@ TEST_CASE("hub secrets: after a proxy's 503 it is unknown whether the change was
 TEST_CASE("hub secrets: after a lost reply the outcome is unknown, and nothing is sent again") {
   Setting s;
   s.api.put("secrets", stored_secret("old"));
-  const Result<std::optional<json::Value>> old = s.secrets.get("fleet", "old");
+  HubClient reader = s.api.client();  // which leaves no connection to the replace
+  const Result<std::optional<json::Value>> old = HubSecrets(reader).get("fleet", "old");
   REQUIRE(old);
   s.api.after([](Stream& stream, const Received& request) {
     if (request.method == "GET") return false;
@@ -217,6 +218,44 @@ TEST_CASE("hub secrets: after a lost reply the outcome is unknown, and nothing i
   s.answer("POST", reply(201, "created, perhaps"));
   check_outcome(s.secrets.create("fleet", secret("other")), Outcome::unknown, Kind::unavailable,
                 "is no JSON object");
+}
+
+TEST_CASE("hub secrets: replaces share a connection, and each is acted on once if it is closed") {
+  Setting s;
+  s.api.put("secrets", stored_secret("web"));
+  Result<std::optional<json::Value>> read = s.secrets.get("fleet", "web");
+  REQUIRE(read);
+  REQUIRE(read->has_value());
+  json::Value object = **read;
+  for (int i = 0; i < 3; ++i) {
+    ChangeOutcome replaced = s.secrets.replace("fleet", "web", object);
+    REQUIRE(replaced);
+    object = std::move(replaced.object);
+  }
+  CHECK(s.api.connections() == 1);
+
+  std::atomic<int> cuts = 0;
+  const LiveApi::Hook cut_once = [&cuts](Stream& stream, const Received& request) {
+    if (request.method != "PUT" || cuts++ > 0) return false;
+    stream.cut();
+    return true;
+  };
+  s.api.before(cut_once);
+  ChangeOutcome replaced = s.secrets.replace("fleet", "web", object);
+  CHECK(replaced);
+  CHECK(s.api.connections() == 2);
+  object = std::move(replaced.object);
+
+  s.api.before({});
+  cuts = 0;
+  s.api.after(cut_once);
+  check_outcome(s.secrets.replace("fleet", "web", object), Outcome::conflict, Kind::no_credential,
+                "the object has been modified");
+  CHECK(s.api.connections() == 3);
+  CHECK(s.api.requests("PUT", "secrets").size() == 7);
+  // Others open a connection each.
+  CHECK(s.secrets.create("fleet", secret("other")));
+  CHECK(s.api.connections() == 4);
 }
 
 TEST_CASE("hub secrets: if the hub cannot be reached, the change was not made") {
