@@ -49,6 +49,11 @@ bool is_safe_to_repeat(const HttpRequest& request) {
   return (request.method == "GET" || request.method == "HEAD") && !request.is_spent_by_sending;
 }
 
+// If the server closes a kept connection in the meantime, libcurl sends the request again.
+bool may_use_kept_connection(const HttpRequest& request) {
+  return is_safe_to_repeat(request) || (request.has_precondition && !request.is_spent_by_sending);
+}
+
 Error stopped() {
   return Error{.kind = Error::Kind::unavailable,
                .message = "stopped before the reply was complete",
@@ -236,9 +241,7 @@ void CurlClient::set_message(CurlOptions& options, const HttpRequest& request,
   }
   options.set(CURLOPT_UPLOAD_BUFFERSIZE, kUploadBuffer);
   options.set(CURLOPT_CUSTOMREQUEST, request.method);
-  // If the server closes a kept connection in the meantime, libcurl sends the request again.
-  const bool may_use_kept = is_safe_to_repeat(request) || request.has_precondition;
-  if (!may_use_kept) options.set(CURLOPT_FRESH_CONNECT, 1);
+  if (!may_use_kept_connection(request)) options.set(CURLOPT_FRESH_CONNECT, 1);
   options.set(CURLOPT_USERAGENT, std::string("execcred/") + kVersion);
   options.set(CURLOPT_HEADEROPT, long{CURLHEADER_SEPARATE});
 }

@@ -156,7 +156,7 @@ TEST_CASE("http: no redirect is followed" * doctest::description("promises 5, 14
 }
 
 TEST_CASE(
-    "http: a GET uses the connection of the last request again, and each POST opens a new one") {
+    "http: a GET uses the last connection again, and a POST opens one if it has no precondition") {
   const StreamServer server(answers(ok_reply("x")));
   const auto client = make_http_client({});
   HttpRequest request = get(server.url());
@@ -164,6 +164,9 @@ TEST_CASE(
   CHECK(server.connections() == 1);
   request.method = "POST";
   for (int i = 0; i < 2; ++i) CHECK(client->send(request));
+  CHECK(server.connections() == 3);
+  request.has_precondition = true;
+  CHECK(client->send(request));
   CHECK(server.connections() == 3);
 }
 
@@ -180,9 +183,10 @@ TEST_CASE("http: a request that is spent by being sent is never repeated by libc
   });
   const auto client = make_http_client({});
   CHECK(client->send(get(server.url())));
-  for (const char* method : {"GET", "POST"}) {
+  for (const char* method : {"GET", "POST", "PUT"}) {
     CAPTURE(method);
     HttpRequest request = get(server.url());
+    request.has_precondition = std::string_view(method) == "PUT";
     request.method = method;
     request.is_spent_by_sending = true;
     requests = 0;
