@@ -51,7 +51,7 @@ bool is_safe_to_repeat(const HttpRequest& request) {
 
 // If the server closes a kept connection in the meantime, libcurl sends the request again.
 bool may_use_kept_connection(const HttpRequest& request) {
-  return is_safe_to_repeat(request) || (request.has_precondition && !request.is_spent_by_sending);
+  return is_safe_to_repeat(request) || (request.is_idempotent && !request.is_spent_by_sending);
 }
 
 Error stopped() {

@@ -46,10 +46,10 @@ struct HttpRequest {
   // True if the request contains a value that a server accepts only once, such as a refresh token.
   // Once any part of such a request was sent, it is never sent again, whatever the answer is.
   bool is_spent_by_sending = false;
-  // True if the server acts on the request once at most, because it names the version of what it
-  // changes. It may use a kept connection: if the server has closed that in the meantime, it is
-  // sent again on a new one. Other requests than GET and HEAD always open a connection.
-  bool has_precondition = false;
+  // True if the request is idempotent (RFC 9110, section 9.2.2), as GET and HEAD are without this.
+  // It may use a kept connection: if the server has closed that in the meantime, it is sent again
+  // on a new one. All other requests open a connection.
+  bool is_idempotent = false;
   std::size_t max_reply_bytes = 1024 * 1024;
   std::optional<Duration> timeout = std::nullopt;  // of this request; else HttpSettings::timeout
   // The time by which the request must have ended, in addition to its timeout.
@@ -130,9 +130,9 @@ class HttpClient {
 };
 
 // Makes a client that uses libcurl; its first request initialises libcurl. A connection is kept for
-// the next GET or HEAD to the same server. Other methods get a new connection, because libcurl
-// would send the request twice if a kept connection is dead. The program must ignore SIGPIPE
-// (set_up_process does).
+// the next idempotent request to the same server. Other requests get a new connection, because
+// libcurl would send the request twice if a kept connection is dead. The program must ignore
+// SIGPIPE (set_up_process does).
 std::unique_ptr<HttpClient> make_http_client(HttpSettings settings);
 // The same, with the call's deadline as HttpSettings::deadline.
 std::unique_ptr<HttpClient> make_http_client(HttpSettings settings, const CallContext& call);

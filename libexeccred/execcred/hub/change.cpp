@@ -97,7 +97,7 @@ ChangeOutcome change(HubClient& hub, HubChange change) {
   if (!change.query.empty()) target += "?" + change.query;
   HttpRequest request{.method = change.method,
                       .body = std::move(change.body),
-                      .has_precondition = change.has_precondition,
+                      .is_idempotent = change.may_be_repeated,
                       .max_reply_bytes = kMaxReply,
                       .stop = change.is_ended_by_stop ? hub.retries().stop : nullptr};
   request.add_header("Content-Type", "application/json");

@@ -3,9 +3,9 @@
 //
 // A change is sent again only if the hub certainly did not act on it: there was no connection, or
 // the reply was a 429 or the hub's own 503. If the reply was lost, or may come after the change
-// (500, 502, 504), the outcome is `unknown`, and the caller reads the object again. A change with
-// has_precondition is also sent again if the hub closes a kept connection without a reply: if the
-// hub had acted on it, the outcome is `conflict`.
+// (500, 502, 504), the outcome is `unknown`, and the caller reads the object again. A change that
+// may be repeated is also sent again if the hub closes a kept connection without a reply: if the
+// hub had acted on it, the outcome is `conflict`, or `absent` after a remove.
 #pragma once
 
 #include <execcred/base/error.hpp>
@@ -53,8 +53,9 @@ struct HubChange {
   SecretString body = {};  // JSON
   // Secrets of the body. They must not be in a message, although the hub may repeat them.
   SecretTexts secrets = {};
-  // The body has the object's uid and resourceVersion, so the hub acts on it once at most.
-  bool has_precondition = false;
+  // It may use a kept connection. Only for a change that the hub acts on once at most: it creates
+  // an object of a given name, or has the uid and resourceVersion of the one that was read.
+  bool may_be_repeated = false;
   // Whether a stop (HubClient::stop_with) ends a running request. If not, a stop only prevents
   // another attempt.
   bool is_ended_by_stop = false;

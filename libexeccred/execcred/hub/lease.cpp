@@ -213,6 +213,8 @@ bool Lease::Session::is_held_by_another() const {
   return steady_clock::now() < observed_at_ + lasts;
 }
 
+// A repeated request would look like a renewal by another process of the same identity, so each
+// opens a connection.
 ChangeOutcome Lease::Session::write_as(const Record& record) {
   const bool is_new = !observed_;
   const json::Value lease = with_record(is_new ? new_lease(settings_) : *observed_, record);

@@ -119,7 +119,8 @@ ChangeOutcome HubSecrets::create(const std::string& name_space, const json::Valu
                        .resource = resource_of(name_space),
                        .query = "fieldManager=" + percent_encode(kFieldManager),
                        .body = body_of(object),
-                       .secrets = values_of(object)});
+                       .secrets = values_of(object),
+                       .may_be_repeated = true});
 }
 
 ChangeOutcome HubSecrets::replace(const std::string& name_space, const std::string& name,
@@ -137,7 +138,7 @@ ChangeOutcome HubSecrets::replace(const std::string& name_space, const std::stri
                        .query = "fieldManager=" + percent_encode(kFieldManager),
                        .body = body_of(object),
                        .secrets = values_of(object),
-                       .has_precondition = true});
+                       .may_be_repeated = true});
 }
 
 ChangeOutcome HubSecrets::remove(const std::string& name_space, const std::string& name,
@@ -158,7 +159,8 @@ ChangeOutcome HubSecrets::remove(const std::string& name_space, const std::strin
   return change(hub_, {.method = "DELETE",
                        .verb = "delete",
                        .resource = resource_of(name_space, name),
-                       .body = body_of(options)});
+                       .body = body_of(options),
+                       .may_be_repeated = true});
 }
 
 }  // namespace execcred

@@ -155,8 +155,7 @@ TEST_CASE("http: no redirect is followed" * doctest::description("promises 5, 14
   CHECK(secure.connections() == 0);
 }
 
-TEST_CASE(
-    "http: a GET uses the last connection again, and a POST opens one if it has no precondition") {
+TEST_CASE("http: a GET uses the last connection again, and a POST does if it is idempotent") {
   const StreamServer server(answers(ok_reply("x")));
   const auto client = make_http_client({});
   HttpRequest request = get(server.url());
@@ -165,7 +164,7 @@ TEST_CASE(
   request.method = "POST";
   for (int i = 0; i < 2; ++i) CHECK(client->send(request));
   CHECK(server.connections() == 3);
-  request.has_precondition = true;
+  request.is_idempotent = true;
   CHECK(client->send(request));
   CHECK(server.connections() == 3);
 }
@@ -186,7 +185,7 @@ TEST_CASE("http: a request that is spent by being sent is never repeated by libc
   for (const char* method : {"GET", "POST", "PUT"}) {
     CAPTURE(method);
     HttpRequest request = get(server.url());
-    request.has_precondition = std::string_view(method) == "PUT";
+    request.is_idempotent = std::string_view(method) == "PUT";
     request.method = method;
     request.is_spent_by_sending = true;
     requests = 0;

@@ -220,42 +220,61 @@ TEST_CASE("hub secrets: after a lost reply the outcome is unknown, and nothing i
                 "is no JSON object");
 }
 
-TEST_CASE("hub secrets: replaces share a connection, and each is acted on once if it is closed") {
+TEST_CASE("hub secrets: changes share a connection, and each is acted on once if it is closed") {
   Setting s;
-  s.api.put("secrets", stored_secret("web"));
-  Result<std::optional<json::Value>> read = s.secrets.get("fleet", "web");
+  s.api.put("secrets", stored_secret("old"));
+  Result<std::optional<json::Value>> read = s.secrets.get("fleet", "old");
   REQUIRE(read);
   REQUIRE(read->has_value());
   json::Value object = **read;
   for (int i = 0; i < 3; ++i) {
-    ChangeOutcome replaced = s.secrets.replace("fleet", "web", object);
+    ChangeOutcome replaced = s.secrets.replace("fleet", "old", object);
     REQUIRE(replaced);
     object = std::move(replaced.object);
   }
+  CHECK(s.secrets.create("fleet", secret("web")));
+  const auto remove = [&](const json::Value& one, const std::string& name) {
+    return s.secrets.remove("fleet", name, std::string(metadata_text(one, "uid")),
+                            std::string(metadata_text(one, "resourceVersion")));
+  };
+  CHECK(remove(object, "old"));
   CHECK(s.api.connections() == 1);
 
-  std::atomic<int> cuts = 0;
-  const LiveApi::Hook cut_once = [&cuts](Stream& stream, const Received& request) {
-    if (request.method != "PUT" || cuts++ > 0) return false;
+  int connections = 1;
+  std::atomic<bool> is_next = false;
+  const LiveApi::Hook cut_next = [&is_next](Stream& stream, const Received&) {
+    if (!is_next.exchange(false)) return false;
     stream.cut();
     return true;
   };
-  s.api.before(cut_once);
-  ChangeOutcome replaced = s.secrets.replace("fleet", "web", object);
-  CHECK(replaced);
-  CHECK(s.api.connections() == 2);
-  object = std::move(replaced.object);
+  const auto with_cut = [&](const auto& change) {
+    is_next = true;
+    ChangeOutcome outcome = change();
+    CHECK(s.api.connections() == ++connections);
+    return outcome;
+  };
+
+  s.api.before(cut_next);
+  ChangeOutcome made = with_cut([&] { return s.secrets.create("fleet", secret("one")); });
+  REQUIRE(made);
+  made = with_cut([&] { return s.secrets.replace("fleet", "one", made.object); });
+  REQUIRE(made);
+  CHECK(with_cut([&] { return remove(made.object, "one"); }));
 
   s.api.before({});
-  cuts = 0;
-  s.api.after(cut_once);
-  check_outcome(s.secrets.replace("fleet", "web", object), Outcome::conflict, Kind::no_credential,
-                "the object has been modified");
-  CHECK(s.api.connections() == 3);
-  CHECK(s.api.requests("PUT", "secrets").size() == 7);
-  // Others open a connection each.
-  CHECK(s.secrets.create("fleet", secret("other")));
-  CHECK(s.api.connections() == 4);
+  s.api.after(cut_next);
+  check_outcome(with_cut([&] { return s.secrets.create("fleet", secret("two")); }),
+                Outcome::conflict, Kind::no_credential, "already exists");
+  read = s.secrets.get("fleet", "two");
+  REQUIRE(read);
+  REQUIRE(read->has_value());
+  check_outcome(with_cut([&] { return s.secrets.replace("fleet", "two", **read); }),
+                Outcome::conflict, Kind::no_credential, "the object has been modified");
+  read = s.secrets.get("fleet", "two");
+  REQUIRE(read);
+  REQUIRE(read->has_value());
+  check_outcome(with_cut([&] { return remove(**read, "two"); }), Outcome::absent,
+                Kind::no_credential, "not found");
 }
 
 TEST_CASE("hub secrets: if the hub cannot be reached, the change was not made") {
