@@ -73,9 +73,10 @@ END
   cp "$EXECCRED_ROOT/config/examples/clusterprofile-access-providers.yaml" "$root/profiles.yaml"
 }
 
-# Resets what cases change: name resolution, and the CAs that TLS trusts.
+# Resets what cases change: the cache, name resolution, and the CAs that TLS trusts.
 reset_root() {
   local root=$RUNTIME/rootfs
+  as_root find "$RUNTIME/cache" -mindepth 1 -delete
   rm -rf "${root:?}/etc"
   install -d -m 755 "$root/etc/ssl/certs"
   printf 'nameserver %s\n' "$GOOD_DNS" >"$root/etc/resolv.conf"
