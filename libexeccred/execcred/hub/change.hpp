@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A request that changes an object of the hub, and its outcome.
 //
-// A change is sent again only if the hub certainly did not act on it: there was no connection, or
-// the reply was a 429 or the hub's own 503. If the reply was lost, or may come after the change
-// (500, 502, 504), the outcome is `unknown`, and the caller reads the object again. A change that
-// may be repeated is also sent again if the hub closes a kept connection without a reply: if the
-// hub had acted on it, the outcome is `conflict`, or `absent` after a remove.
+// A change is sent again if the hub certainly did not act on it: there was no connection, or the
+// reply was a 429 or the hub's own 503. One that may be repeated is sent again too if the hub
+// closes a kept connection without a reply: if the hub had acted on it, the outcome is `conflict`,
+// or `absent` after a remove. In all other cases, if the reply was lost, or may come after the
+// change (500, 502, 504), the outcome is `unknown`, and the caller reads the object again.
 #pragma once
 
 #include <execcred/base/error.hpp>

@@ -84,6 +84,12 @@ HubSecrets::HubSecrets(HubClient& hub, HubSecretsSettings settings)
 
 void HubSecrets::begin() { hub_.begin(std::chrono::steady_clock::now() + settings_.timeout); }
 
+ChangeOutcome HubSecrets::send(HubChange one) {
+  begin();
+  one.may_be_repeated = true;
+  return change(hub_, std::move(one));
+}
+
 Status HubSecrets::list(const std::string& name_space, const LabelSelector& selector,
                         HubContent content, std::function<void()> restart,
                         const std::function<void(ListItem)>& receive) {
@@ -113,14 +119,12 @@ ChangeOutcome HubSecrets::create(const std::string& name_space, const json::Valu
   if (Status checked = check_names(name_space, &name); !checked) {
     return not_sent(std::move(checked).error());
   }
-  begin();
-  return change(hub_, {.method = "POST",
-                       .verb = "create",
-                       .resource = resource_of(name_space),
-                       .query = "fieldManager=" + percent_encode(kFieldManager),
-                       .body = body_of(object),
-                       .secrets = values_of(object),
-                       .may_be_repeated = true});
+  return send({.method = "POST",
+               .verb = "create",
+               .resource = resource_of(name_space),
+               .query = "fieldManager=" + percent_encode(kFieldManager),
+               .body = body_of(object),
+               .secrets = values_of(object)});
 }
 
 ChangeOutcome HubSecrets::replace(const std::string& name_space, const std::string& name,
@@ -131,14 +135,12 @@ ChangeOutcome HubSecrets::replace(const std::string& name_space, const std::stri
   for (const std::string_view field : {"uid", "resourceVersion"}) {
     if (metadata_text(object, field).empty()) return not_sent(incomplete(name, field));
   }
-  begin();
-  return change(hub_, {.method = "PUT",
-                       .verb = "update",
-                       .resource = resource_of(name_space, name),
-                       .query = "fieldManager=" + percent_encode(kFieldManager),
-                       .body = body_of(object),
-                       .secrets = values_of(object),
-                       .may_be_repeated = true});
+  return send({.method = "PUT",
+               .verb = "update",
+               .resource = resource_of(name_space, name),
+               .query = "fieldManager=" + percent_encode(kFieldManager),
+               .body = body_of(object),
+               .secrets = values_of(object)});
 }
 
 ChangeOutcome HubSecrets::remove(const std::string& name_space, const std::string& name,
@@ -155,12 +157,10 @@ ChangeOutcome HubSecrets::remove(const std::string& name_space, const std::strin
   options.add("apiVersion", json::Value("v1"));
   options.add("kind", json::Value("DeleteOptions"));
   options.add("preconditions", std::move(preconditions));
-  begin();
-  return change(hub_, {.method = "DELETE",
-                       .verb = "delete",
-                       .resource = resource_of(name_space, name),
-                       .body = body_of(options),
-                       .may_be_repeated = true});
+  return send({.method = "DELETE",
+               .verb = "delete",
+               .resource = resource_of(name_space, name),
+               .body = body_of(options)});
 }
 
 }  // namespace execcred

@@ -58,6 +58,8 @@ class HubSecrets {
 
  private:
   void begin();
+  // Each change has a name or preconditions, so the hub acts on it once at most.
+  ChangeOutcome send(HubChange one);
 
   HubClient& hub_;
   HubSecretsSettings settings_;

@@ -247,6 +247,15 @@ TEST_CASE("hub lease: the lease is kept if the reply to a renewal is lost") {
   CHECK(spec_of(api).value("leaseTransitions", -1) == 0);
 }
 
+TEST_CASE("hub lease: each renewal opens a connection, so that none is sent twice") {
+  LiveApi api;
+  const Candidate ours(api, "ours");
+  REQUIRE(ours.will_hold());
+  CHECK(comes_true([&] { return api.requests("PUT", "leases").size() >= 3; }));
+  const std::size_t renewals = api.requests("PUT", "leases").size();
+  CHECK(api.connections() >= renewals);
+}
+
 TEST_CASE("hub lease: a stop releases the lease, even during a renewal without a reply") {
   LiveApi api;
   Candidate ours(api, "ours");
