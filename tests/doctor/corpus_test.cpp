@@ -770,23 +770,23 @@ const std::vector<Fault>& faults() {
       {"a ServiceAccount of another cluster's issuer, which the server's file could trust",
        [](Scene& s) {
          publish_issuer(s, "https://this.example.com", R"({"keys":[]})");
-         s.write_token(jwt_for(3599));
+         s.write_token(jwt_for(3600));
        },
        "unauthorized-other", 1, "authenticate"},
       {"a ServiceAccount of another cluster's issuer, which the server's file does not have",
        [](Scene& s) {
          publish_issuer(s, "https://this.example.com", R"({"keys":[]})");
-         refuse_all(s, jwt_for(3599));
+         refuse_all(s, jwt_for(3600));
        },
        "unauthorized-unknown-issuer", 1, "authenticate"},
       {"a ServiceAccount's token of a foreign key under the cluster's own issuer",
        [](Scene& s) {
          publish_issuer(s, "https://issuer.example.com", R"({"keys":[]})");
-         s.write_token(jwt_for(3599));
+         s.write_token(jwt_for(3600));
        },
        "unauthorized-unknown-issuer", 1, "authenticate"},
       {"a ServiceAccount's token, and the cluster does not publish its issuer",
-       [](Scene& s) { s.write_token(jwt_for(3599)); }, "unauthorized-other", 1, "authenticate"},
+       [](Scene& s) { s.write_token(jwt_for(3600)); }, "unauthorized-other", 1, "authenticate"},
       {"a deleted ServiceAccount, which anonymous callers can see",
        [](Scene& s) {
          s.api->answer([](const ApiRequest& request) -> ApiReply {
@@ -795,7 +795,7 @@ const std::vector<Fault>& faults() {
                                R"({"name":"sa","kind":"serviceaccounts"})");
          });
          s.write_token(jwt_for(
-             3599,
+             3600,
              R"(,"kubernetes.io":{"namespace":"ns","serviceaccount":{"name":"sa","uid":"1"}})"));
        },
        "unauthorized-revoked", 1, "authenticate"},
@@ -806,7 +806,7 @@ const std::vector<Fault>& faults() {
            return {.status = 200, .body = R"({"metadata":{"name":"sa","uid":"2"}})"};
          });
          s.write_token(jwt_for(
-             3599,
+             3600,
              R"(,"kubernetes.io":{"namespace":"ns","serviceaccount":{"name":"sa","uid":"1"}})"));
        },
        "unauthorized-revoked", 1, "authenticate"},
@@ -831,7 +831,7 @@ const std::vector<Fault>& faults() {
        "unauthorized-other", 1, "authenticate"},
       {"the server's clock is far ahead",
        [](Scene& s) {
-         s.write_token(jwt_for(3599));
+         s.write_token(jwt_for(3600));
          s.api->answer([](const ApiRequest&) {
            ApiReply reply = unauthorized();
            reply.headers = "Date: Thu, 01 Jan 2099 00:00:00 GMT\r\n";
