@@ -99,7 +99,7 @@ asked() {
   local before
   before=$(wc -l <"$AWS/requests")
   "$@" >asked.stdout 2>asked.stderr || true
-  tail -n "+$((before + 1))" "$AWS/requests" | jq -cS "$REQUEST_FILTER"
+  tail -n "+$((before + 1))" "$AWS/requests" | jq -c "$REQUEST_FILTER"
 }
 
 # same_source: botocore and execcred-aws, with the check's files and ENVIRONMENT, must make the same

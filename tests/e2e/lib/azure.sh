@@ -79,7 +79,7 @@ fail_next() { printf '%s\n' "$@" >"$CLOUD/failures"; } # STATUS...
 token_requests() {
   jq -c 'select(.path | endswith("/openid-configuration") | not)' "$CLOUD/requests"
 }
-last_request() { token_requests | tail -n 1 | jq -S 'del(.status)'; }
+last_request() { token_requests | tail -n 1 | jq 'del(.status)'; }
 forget_requests() { : >"$CLOUD/requests"; }
 
 # with_variables NAME=VALUE... -- COMMAND...: runs it with only these variables. The metadata service of

@@ -14,7 +14,7 @@ suite_names() {
 }
 
 prepare_parts() {
-  need_packages apache2-bin ca-certificates curl gcc jq libc6-dev openssl python3-jsonschema python3-yaml \
+  need_packages apache2-bin ca-certificates curl gcc gojq libc6-dev openssl python3-jsonschema python3-yaml \
     tinyproxy-bin
   build_parts
 }
@@ -55,6 +55,10 @@ run_suites() {
   E2E_RUN=$(mktemp -d "${TMPDIR:-/tmp}/execcred-e2e.XXXXXX")
   E2E_CLUSTER=$E2E_RUN/cluster
   export E2E_RUN E2E_CLUSTER
+  # The suites start jq 5,000 times, and gojq starts seven times as fast as jq 1.6. It sorts each object's keys.
+  mkdir "$E2E_RUN/bin"
+  ln -s /usr/bin/gojq "$E2E_RUN/bin/jq"
+  PATH=$E2E_RUN/bin:$PATH
   trap clean_up EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP

@@ -121,7 +121,7 @@ the_cluster_secret_is_what_resolve_writes() {
   for file in secret.yaml "$CONSUMERS/argocd/cluster.yaml"; do
     run kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" apply --dry-run=server -o json -f "$file"
     expect_success
-    jq -S '{name: .metadata.name, type, 
+    jq '{name: .metadata.name, type, 
       data: (.data | map_values(@base64d) | .config |= fromjson)}' stdout >"${file##*/}.json"
   done
   diff secret.yaml.json cluster.yaml.json
