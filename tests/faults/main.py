@@ -2,6 +2,7 @@
 """Injects faults into the programs of several builds and prints the results. scripts/faults runs
 it, and describes the arguments."""
 import argparse
+import concurrent.futures
 import os
 import platform
 import shutil
@@ -40,6 +41,8 @@ CAMPAIGNS = {
     "pairs": pairs, "allocations": allocations, "crowds": crowds}
 # Seconds that a sample should take on a quiet machine, without the builds.
 SAMPLE_LIMIT = 180
+# How many units of a sample run at the same time.
+SAMPLE_AT_ONCE = 3
 BUILDS = {"glibc": "preset release, dynamic", "musl": "preset release-x86_64, static",
           "asan": "preset asan: AddressSanitizer, UndefinedBehaviorSanitizer",
           "dev": "preset dev: the cases of scripts/test"}
@@ -104,35 +107,52 @@ def limit_of(module, unit):
     return getattr(unit, "timeout", None) or getattr(module, "TIMEOUT", TIMEOUT)
 
 
-def run_all(options, directory, served):
+def run_unit(options, work, directory, served, effort):
+    name, build, unit = work
+    module = CAMPAIGNS[name]
+    environment = campaign.Environment(directory, getattr(options, build), build, served,
+                                       options.tests)
+    started = time.monotonic()
+    tally = module.run(unit, environment, effort)
+    tally.add_defects()
+    campaign.progress(
+        f"{name}, {build}, {unit.name}: {tally.injected} of {tally.possible} faults, "
+        f"{len(tally.wrong)} wrong, {dict(tally.ends)}, {time.monotonic() - started:.0f} s")
+    for each in tally.wrong:
+        campaign.progress(f"  WRONG {each['fault']}: {each['reason']}\n"
+                          f"    {each['stderr'].strip()}")
+    return {"campaign": name, "build": build, "path": unit.name, "program": unit.program,
+            "is_path": unit in paths.ALL, "limit": limit_of(module, unit), **tally.as_json()}
+
+
+def run_full(options, directory, served):
     rows = []
     work = work_of(options)
     deadline = options.minutes and time.monotonic() + 60 * options.minutes
-    for at, (name, build, unit) in enumerate(work):
-        module = CAMPAIGNS[name]
-        environment = campaign.Environment(directory, getattr(options, build), build, served,
-                                           options.tests)
-        started = time.monotonic()
-        if not options.full:
-            effort = campaign.Effort(most=module.SAMPLE or 20)
-        elif deadline:
+    for at, each in enumerate(work):
+        effort = campaign.Effort()
+        if deadline:
             shares = [weight_of(other) for other, _, _ in work[at:]]
-            effort = campaign.Effort(
-                seconds=max(1, deadline - started) * shares[0] / max(1, sum(shares)))
-        else:
-            effort = campaign.Effort()
-        tally = module.run(unit, environment, effort)
-        tally.add_defects()
-        campaign.progress(
-            f"{name}, {build}, {unit.name}: {tally.injected} of {tally.possible} faults, "
-            f"{len(tally.wrong)} wrong, {dict(tally.ends)}, {time.monotonic() - started:.0f} s")
-        for each in tally.wrong:
-            campaign.progress(f"  WRONG {each['fault']}: {each['reason']}\n"
-                              f"    {each['stderr'].strip()}")
-        rows.append({"campaign": name, "build": build, "path": unit.name, "program": unit.program,
-                     "is_path": unit in paths.ALL, "limit": limit_of(module, unit),
-                     **tally.as_json()})
+            effort = campaign.Effort(seconds=max(1, deadline - time.monotonic()) * shares[0] /
+                                     max(1, sum(shares)))
+        rows.append(run_unit(options, each, directory, served, effort))
     return rows
+
+
+def run_sample(options, directory, served):
+    """Several units at a time, because most runs wait: each has its own folder. What changes the
+    servers of all, or needs the machine, runs after them."""
+    def run_in(at, each):
+        own = os.path.join(directory, f"unit-{at}")
+        os.mkdir(own, mode=0o700)
+        return run_unit(options, each, own, served,
+                        campaign.Effort(most=CAMPAIGNS[each[0]].SAMPLE or 20))
+    work = list(enumerate(work_of(options)))
+    alone = [(at, each) for at, each in work if getattr(CAMPAIGNS[each[0]], "ALONE", False)]
+    with concurrent.futures.ThreadPoolExecutor(SAMPLE_AT_ONCE) as pool:
+        started = [pool.submit(run_in, at, each) for at, each in work if (at, each) not in alone]
+        rows = [each.result() for each in started]
+    return rows + [run_in(at, each) for at, each in alone]
 
 
 def told_of(options, rows):
@@ -155,7 +175,7 @@ def main():
     directory = tempfile.mkdtemp(prefix="execcred-faults-")
     served = servers.Servers(options.tests, directory)
     try:
-        rows = run_all(options, directory, served)
+        rows = (run_full if options.full else run_sample)(options, directory, served)
     finally:
         served.stop()
         shutil.rmtree(directory, ignore_errors=True)
