@@ -65,8 +65,8 @@ if command -v ccache >/dev/null; then
   export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime,locale
 fi
 
-# build_preset PRESET [TARGET...]: configures and builds into build/PRESET. Parts of scripts/nightly that run at
-# the same time wait for each other here: two builds in one folder would break both.
+# build_preset PRESET [TARGET...]: configures and builds into build/PRESET. Parts that run at the same
+# time wait for each other here: two builds in one folder would break both.
 build_preset() {
   local preset=$1
   shift
