@@ -4,10 +4,10 @@
 // cause.
 #include "advice.hpp"
 #include "arguments.hpp"
-#include "hidden.hpp"
 #include "options.hpp"
 #include "output.hpp"
 
+#include <execcred/base/hidden.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/inputs.hpp>

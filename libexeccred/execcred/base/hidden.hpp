@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace execcred::wrap {
+namespace execcred {
 
 // What without_secrets() writes for a secret.
 inline constexpr std::string_view kHidden = "(hidden)";
@@ -20,4 +20,4 @@ SecretTexts secrets_in(std::string_view output);
 // or of a host's name. Takes linear time for each secret.
 std::string without_secrets(std::string_view text, const SecretTexts& secrets);
 
-}  // namespace execcred::wrap
+}  // namespace execcred

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hidden.hpp"
+#include <execcred/base/hidden.hpp>
 
 #include <algorithm>
 #include <vector>
 
-namespace execcred::wrap {
+namespace execcred {
 namespace {
 
 constexpr std::size_t kShortestRun = 32;
@@ -142,4 +142,4 @@ std::string without_secrets(std::string_view text, const SecretTexts& secrets) {
   return shown;
 }
 
-}  // namespace execcred::wrap
+}  // namespace execcred
