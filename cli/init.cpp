@@ -35,7 +35,8 @@ std::vector<init::Piece> files_of(const init::FleetNeeds& fleet, const std::stri
   std::vector<init::Piece> files = {
       {.file = std::string(kMappingFile), .text = json::to_indented_text(mapping)},
       {.file = "rbac.yaml", .text = init::rbac_of(fleet)}};
-  for (init::Piece& piece : init::pieces_of(fleet, mapping)) files.push_back(std::move(piece));
+  for (init::Piece& piece : init::pieces_of(fleet, mapping, plugins))
+    files.push_back(std::move(piece));
   return files;
 }
 
@@ -86,7 +87,11 @@ Result<std::map<std::string, std::string>> Init::plugins() const {
       return Error::configuration("--plugin: " + in_quotes(text) + " is no NAME=PLUGIN",
                                   "PLUGIN is one of execcred's, as in corp=execcred-token-file");
     }
-    chosen[text.substr(0, equals)] = plugin;
+    const auto [known, is_new] = chosen.emplace(text.substr(0, equals), plugin);
+    if (!is_new && known->second != plugin) {
+      return Error::configuration("--plugin: " + in_quotes(known->first) + " is given " +
+                                  known->second + " and " + plugin);
+    }
   }
   return chosen;
 }
@@ -134,6 +139,11 @@ std::string Init::next_command() const {
 
 Result<Outcome> Init::run() {
   TRY(source_.check());
+  if (!fs::path(plugin_directory_).is_absolute()) {
+    return Error::configuration(
+        "--plugin-dir: " + in_quotes(plugin_directory_) + " is no absolute path",
+        "it is a directory of the consumer's container");
+  }
   const KnownConsumer& consumer = *catalogue().consumer(consumer_);
   init::FleetNeeds fleet(consumer, TRY(plugins()));
   Outcome outcome;
@@ -145,6 +155,10 @@ Result<Outcome> Init::run() {
   if (outcome.exit_code == 2) return outcome;
   for (const std::string& remark : fleet.remarks()) {
     outcome.notes += std::string(kProgram) + ": " + remark + "\n";
+  }
+  for (const std::string& problem : fleet.problems()) {
+    outcome.problems.push_back(Error::no_credential(problem));
+    outcome.exit_code = 1;
   }
   for (const std::string& provider : fleet.unknown()) {
     outcome.problems.push_back(Error::no_credential(

@@ -17,8 +17,7 @@ struct SecretManifest {
   std::map<std::string, std::string> data = {};  // stringData
 };
 
-// The manifest as YAML. A value of printable ASCII lines, of which the last one ends in a newline,
-// is written as a literal block.
+// The manifest as YAML.
 std::string to_text(const SecretManifest& manifest);
 
 }  // namespace execcred::cli

@@ -152,16 +152,21 @@ void FleetNeeds::add(const ClusterProfile& profile, const AccessProvider& provid
   const Value* const server = provider.cluster.find("server");
   const bool has_server = server != nullptr && server->string() != nullptr;
   const Result<Url> url = parse_url(has_server ? std::string_view(*server->string()) : "");
-  if (!url || url->scheme != "https" || !url->query.empty()) {
-    remarks_.insert(where + ".cluster.server is no https URL, so it is left out");
+  // A pattern of --allow-server would take an asterisk for any text.
+  const bool is_plain = url && url->scheme == "https" && url->query.empty() &&
+                        url->path.find('*') == std::string::npos;
+  if (!is_plain) {
+    problems_.insert(where + ".cluster.server is no plain https URL, so it is left out");
     return;
   }
   Need& need = needs_[provider.name];
   need.known = known;
   need.servers.push_back(*url);
-  if (known->is_projected && !has_mountable_name(*url)) {
+  if (known->is_projected && url->host.name.find(':') != std::string::npos) {
     remarks_.insert(where + ".cluster.server is an IPv6 address, which a Pod's mountPath cannot " +
                     "have, so its token is not mounted: give the server a name");
+  } else if (known->is_projected) {
+    projected_[url->host.name].emplace(origin_of(*url) + url->path, *server->string());
   }
   add_secret(provider, where, need);
 }
@@ -181,8 +186,23 @@ void FleetNeeds::add_secret(const AccessProvider& provider, const std::string& w
   secrets_[name_space].insert(name);
 }
 
-bool has_mountable_name(const Url& server) {
-  return server.host.name.find(':') == std::string::npos;
+std::map<std::string, std::string> FleetNeeds::projected() const {
+  std::map<std::string, std::string> only;
+  for (const auto& [host, servers] : projected_) {
+    if (servers.size() == 1) only.emplace(host, servers.begin()->second);
+  }
+  return only;
+}
+
+std::set<std::string> FleetNeeds::remarks() const {
+  std::set<std::string> remarks = remarks_;
+  for (const auto& [host, servers] : projected_) {
+    if (servers.size() == 1) continue;
+    remarks.insert(std::to_string(servers.size()) + " servers have the host " + in_quotes(host) +
+                   ", where a plugin would read one token for all, so no token is mounted: give " +
+                   "each server a name of its own");
+  }
+  return remarks;
 }
 
 Value mapping_of(const FleetNeeds& fleet, const std::string& directory) {

@@ -36,8 +36,13 @@ class FleetNeeds {
   const std::map<std::string, std::set<std::string>>& secrets() const { return secrets_; }
   const std::set<std::string>& profile_namespaces() const { return profile_namespaces_; }
   const std::set<std::string>& unknown() const { return unknown_; }
-  // What is left out, and why: one printable line each, without duplicates.
-  const std::set<std::string>& remarks() const { return remarks_; }
+  // The hosts for which a plugin reads a projected token, each with its only server, as its
+  // ClusterProfile has it.
+  std::map<std::string, std::string> projected() const;
+  // What is left out by design, and why: one printable line each, without duplicates.
+  std::set<std::string> remarks() const;
+  // What cannot be used, likewise.
+  const std::set<std::string>& problems() const { return problems_; }
 
  private:
   void add(const ClusterProfile& profile, const AccessProvider& provider);
@@ -49,12 +54,10 @@ class FleetNeeds {
   std::map<std::string, std::set<std::string>> secrets_;
   std::set<std::string> profile_namespaces_;
   std::set<std::string> unknown_;
+  std::map<std::string, std::map<std::string, std::string>> projected_;  // by host and origin
   std::set<std::string> remarks_;
+  std::set<std::string> problems_;
 };
-
-// Whether a Pod can mount the server's token in a folder of its host's name. An IPv6 address has
-// colons, which Kubernetes refuses in a mountPath.
-bool has_mountable_name(const Url& server);
 
 // The mapping of the needs. `directory` is where the consumer has the plugins.
 json::Value mapping_of(const FleetNeeds& fleet, const std::string& directory);

@@ -100,15 +100,9 @@ struct Token {
 
 std::vector<Token> tokens_of(const FleetNeeds& fleet) {
   std::vector<Token> tokens;
-  std::set<std::string> hosts;
-  for (const auto& [name, need] : fleet.needs()) {
-    if (!need.known->is_projected) continue;
-    for (const Url& server : need.servers) {
-      if (!has_mountable_name(server) || !hosts.insert(server.host.name).second) continue;
-      tokens.push_back({.volume = "token-" + std::to_string(tokens.size() + 1),
-                        .host = server.host.name,
-                        .server = origin_of(server)});
-    }
+  for (const auto& [host, server] : fleet.projected()) {
+    tokens.push_back(
+        {.volume = "token-" + std::to_string(tokens.size() + 1), .host = host, .server = server});
   }
   return tokens;
 }
@@ -149,6 +143,18 @@ void project_tokens(Value& pod, const std::vector<Token>& tokens) {
   for (const Token& token : tokens) volumes.push_back(volume_of(token));
 }
 
+// Replaces the folder of the plugins in the examples, in paths and in commands.
+void move_plugins(Value& value, const std::string& directory) {
+  constexpr std::string_view kExample = "/plugins";
+  if (std::string* const text = value.string()) {
+    if (*text == kExample) *text = directory;
+  } else if (json::Array* const items = value.array()) {
+    for (Value& item : *items) move_plugins(item, directory);
+  } else if (json::Object* const members = value.object()) {
+    for (json::Member& one : *members) move_plugins(one.value, directory);
+  }
+}
+
 void fit_pod(Value& document, const FleetNeeds& fleet) {
   Value* const pod = member(member(member(&document, "spec"), "template"), "spec");
   if (pod == nullptr || member(pod, "initContainers") == nullptr) return;
@@ -171,29 +177,28 @@ std::string kueue_text(const std::string& example, const Value& mapping) {
   return yaml::to_text(configuration);
 }
 
-// The ConfigMap. Its file is a block, so that people can read it.
+// The ConfigMap, which has one file.
 std::string mapping_text(Value config_map, const Value& mapping) {
-  const auto [file, example] = config_map.find("data")->object()->front();
-  const bool is_json = example.string()->starts_with('{');
-  const std::string text =
-      is_json ? json::to_indented_text(mapping) : kueue_text(*example.string(), mapping);
-  std::erase_if(*config_map.object(), [](const json::Member& one) { return one.name == "data"; });
-  std::string result = yaml::to_text(config_map) + "data:\n  " + file + ": |\n";
-  for (const std::string_view line : split(trim(text), '\n')) {
-    result.append("    ").append(line).append("\n");
-  }
-  return result;
+  std::string& file = *member(&config_map, "data")->object()->front().value.string();
+  const bool is_json = file.starts_with('{');
+  file = std::string(trim(is_json ? json::to_indented_text(mapping) : kueue_text(file, mapping))) +
+         "\n";
+  return yaml::to_text(config_map);
 }
 
 }  // namespace
 
-std::vector<Piece> pieces_of(const FleetNeeds& fleet, const Value& mapping) {
+std::vector<Piece> pieces_of(const FleetNeeds& fleet, const Value& mapping,
+                             const std::string& directory) {
   std::vector<Piece> pieces;
   for (const Template& one : templates()) {
     if (one.consumer != fleet.consumer().name) continue;
     Value document = parse_documents(one.text, kMost).value().front();
     const bool is_mapping = one.file == kMapping;
-    if (!is_mapping) fit_pod(document, fleet);
+    if (!is_mapping) {
+      fit_pod(document, fleet);
+      move_plugins(document, directory);
+    }
     pieces.push_back({.file = std::string(one.file),
                       .text = is_mapping ? mapping_text(std::move(document), mapping)
                                          : yaml::to_text(document)});

@@ -17,7 +17,8 @@ struct Piece {
 };
 
 // The ConfigMap with the mapping, in the form that the consumer reads, and its Pods with the
-// plugins.
-std::vector<Piece> pieces_of(const FleetNeeds& fleet, const json::Value& mapping);
+// plugins in `directory`.
+std::vector<Piece> pieces_of(const FleetNeeds& fleet, const json::Value& mapping,
+                             const std::string& directory);
 
 }  // namespace execcred::init

@@ -35,6 +35,32 @@ TEST_CASE("yaml::to_text: any character is read back unchanged, in a text and in
   }
 }
 
+TEST_CASE("yaml::to_text: lines of visible ASCII are a literal block, and others are quoted") {
+  const auto text_of = [](const std::string& text) {
+    json::Value value((json::Object()));
+    value.add("a", json::Value(text));
+    value.add("b", json::Value(json::Array{json::Value(text)}));
+    json::Value outer((json::Object()));
+    outer.add("o", value);
+    outer.add("z", json::Value(true));
+    std::string written = yaml::to_text(outer);
+    CHECK(read_back(written) == outer);
+    return written;
+  };
+  CHECK(text_of("x: 1\n- y\n") ==
+        "o:\n  a: |\n    x: 1\n    - y\n  b:\n  - |\n    x: 1\n    - y\nz: true\n");
+  for (const std::string_view literal :
+       {"a\n", "a\n\nb\n", "a\n  b\n   \nc \n", "---\n", "# c\n", "'\"\n", "a\n \n"}) {
+    CAPTURE(literal);
+    CHECK(text_of(std::string(literal)).find("a: |\n") != std::string::npos);
+  }
+  for (const std::string_view quoted : {"a", "\n", "a\nb", "a\n\n", " a\n", "\na\n", "a\tb\n",
+                                        "a\r\n", "a\u2028b: c\n", "a\u0085b: c\n", "\xc3\xa9\n"}) {
+    CAPTURE(quoted);
+    CHECK(text_of(std::string(quoted)).find('|') == std::string::npos);
+  }
+}
+
 TEST_CASE("yaml::to_text: a key longer than the look-ahead of parsers is read back unchanged") {
   for (const std::size_t size : {990U, 1000U, 1001U, 1023U, 1024U, 1025U, 5000U}) {
     CAPTURE(size);

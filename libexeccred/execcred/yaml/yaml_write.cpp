@@ -103,9 +103,30 @@ bool is_block(const Value& value) {
 
 void write_block(const Value& value, std::size_t level, std::string& out);
 
+// Whether YAML's literal style holds the text unchanged. Some characters beyond ASCII are line
+// breaks in YAML, and would end the block.
+bool is_literal(std::string_view text) {
+  const bool is_safe = std::all_of(text.begin(), text.end(),
+                                   [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
+  return is_safe && text.ends_with('\n') && !text.ends_with("\n\n") && !is_space(text.front());
+}
+
+// The caller has written "key:" or "-", and the text ends in a newline.
+void write_literal(std::string_view text, std::size_t level, std::string& out) {
+  out += " |\n";
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n') + 1;
+    if (end > 1) out.append(2 * level, ' ');
+    out += text.substr(0, end);
+    text.remove_prefix(end);
+  }
+}
+
 // Writes the value after "key:" or "-": on the same line, or as an indented block.
 void write_child(const Value& value, std::size_t level, bool is_item, std::string& out) {
-  if (!is_block(value)) {
+  if (value.string() != nullptr && is_literal(*value.string())) {
+    write_literal(*value.string(), level, out);
+  } else if (!is_block(value)) {
     out += ' ';
     write_scalar(value, out);
     out += '\n';
