@@ -61,6 +61,9 @@ Catalogue read() {
   for (const Value& row : rows_of(document, "fillIns")) {
     all.fill_ins.emplace_back(text_of(row, "value"), text_of(row, "shownBy"));
   }
+  for (const Value& row : rows_of(document, "platforms")) {
+    all.platforms.push_back({.name = text_of(row, "name"), .domains = texts_of(row, "domains")});
+  }
   for (const Value& row : rows_of(document, "consumers")) {
     all.consumers.push_back({.name = text_of(row, "name"),
                              .name_space = text_of(row, "namespace"),

@@ -31,9 +31,16 @@ struct KnownConsumer {
   std::vector<std::string> rights = {};  // in the clusters, as for --can; empty: not documented
 };
 
+// Runs the API servers whose names are below the domains.
+struct KnownPlatform {
+  std::string name = {};
+  std::vector<std::string> domains = {};
+};
+
 struct Catalogue {
   std::vector<KnownProvider> providers = {};
   std::vector<std::pair<std::string, std::string>> fill_ins = {};  // value, what shows it
+  std::vector<KnownPlatform> platforms = {};
   std::vector<std::string> customer_domains = {};
   std::vector<KnownConsumer> consumers = {};
   std::vector<std::string> example_rights = {};

@@ -172,19 +172,11 @@ Value authentication_of(const Identity& identity, const Rules& rules) {
                       {"jwt", Value(std::move(authenticators))}});
 }
 
-// The region in a server's name: https://ABC.gr7.us-west-2.eks.amazonaws.com
-std::string region_of(const Url& server) {
-  const std::vector<std::string_view> labels = split(server.host.name, '.');
-  const auto eks = std::find(labels.begin(), labels.end(), "eks");
-  if (eks == labels.begin() || eks == labels.end()) return {};
-  return std::string(*std::prev(eks));
-}
-
 std::string eks_command(std::string_view action, const Subject& subject, const Url& server) {
   const std::string_view name =
       subject.cluster_id.empty() ? kFillInCluster : std::string_view(subject.cluster_id);
   std::string command = command_of({"aws", "eks", action, "--cluster-name", name});
-  const std::string region = region_of(server);
+  const std::string region = cli::region_of(server);
   if (!region.empty()) command += " " + command_of({"--region", region});
   return command;
 }

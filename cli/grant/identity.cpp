@@ -7,6 +7,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/exec/inner_program.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
@@ -255,37 +256,34 @@ std::string argument_of(const std::vector<std::string>& arguments,
 
 }  // namespace
 
-Platform platform_of(const Url& server) {
-  const std::string& host = server.host.name;
-  if (server.host.kind != Host::Kind::name) return Platform::other;
-  if (host.ends_with(".eks.amazonaws.com") || host.ends_with(".eks.amazonaws.com.cn")) {
-    return Platform::eks;
-  }
-  if (host.ends_with(".gke.goog")) return Platform::gke_dns;
-  constexpr std::string_view kGateway = "connectgateway.googleapis.com";
-  if (host == kGateway || host.ends_with("-" + std::string(kGateway))) return Platform::gke_gateway;
-  constexpr std::array<std::string_view, 3> kAks = {".azmk8s.io", ".azk8s.cn",
-                                                    ".aks.containerservice.azure.us"};
-  const bool is_aks = std::any_of(kAks.begin(), kAks.end(),
-                                  [&host](std::string_view end) { return host.ends_with(end); });
-  return is_aks ? Platform::aks : Platform::other;
-}
-
 Result<Origin> origin_of(const Access& access, const Environment& environment) {
   const std::vector<std::string>& arguments = access.exec.args;
   Origin origin{.program = std::string(program_name(access.exec.command))};
   const Environment variables(environment_of_plugin(access, environment));
   cli::DeclaredOptions options(origin.program);
-  if (!options.is_complete()) {
-    origin.principal = argument_of(arguments, {"role-arn", "role", "r"});
+  const auto read_foreign = [&](const std::vector<std::string>& of_program) {
+    origin.principal = argument_of(of_program, {"role-arn", "role", "r"});
     if (origin.principal.empty()) {
       origin.principal = variables.get("AWS_ROLE_ARN").value_or(std::string_view());
     }
-    origin.cluster_id = argument_of(arguments, {"cluster-name", "cluster-id", "i"});
+    origin.cluster_id = argument_of(of_program, {"cluster-name", "cluster-id", "i"});
+    // A template of execcred-wrap.
+    for (std::string* const text : {&origin.principal, &origin.cluster_id}) {
+      if (text->find('{') != std::string::npos) text->clear();
+    }
+  };
+  if (!options.is_complete()) {
+    read_foreign(arguments);
     return origin;
   }
   Settings settings(options.set());
   TRY(options.read(arguments, variables, settings, access.cluster.config));
+  if (origin.program == "execcred-wrap") {
+    const std::vector<std::string>& command = settings.get("command").texts;
+    const Result<InnerCommand> inner = parse_inner_command(command.empty() ? "" : command.front());
+    if (inner) read_foreign(inner->arguments);
+    return origin;
+  }
   origin.is_of_cluster =
       origin.program == "execcred-static-secret" || origin.program == "execcred-bootstrap";
   origin.principal = TRY(options.principal(settings, variables, access.cluster));

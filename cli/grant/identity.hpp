@@ -4,6 +4,8 @@
 // identity that only the provider knows is an error.
 #pragma once
 
+#include "platform.hpp"
+
 #include <execcred/base/result.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/engine/credential_check.hpp>
@@ -14,9 +16,8 @@
 
 namespace execcred::grant {
 
-// Who runs the API server, as far as the server's name says.
-enum class Platform { other, eks, gke_dns, gke_gateway, aks };
-Platform platform_of(const Url& server);
+using cli::Platform;
+using cli::platform_of;
 
 // Where the credential comes from, beside the credential itself.
 struct Origin {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "servers.hpp"
 
-#include "catalogue.hpp"
+#include "platform.hpp"
 
 #include <execcred/base/text.hpp>
 
@@ -14,17 +14,11 @@
 namespace execcred::init {
 namespace {
 
-bool is_below(std::string_view host, std::string_view domain) {
-  return host == domain || (host.ends_with(domain) && host[host.size() - domain.size() - 1] == '.');
-}
+using cli::is_below;
 
 // Whether everybody can get a name there: a domain of the catalogue, or one such as co.uk.
 bool is_public(std::string_view domain) {
-  const std::vector<std::string>& customers = cli::catalogue().customer_domains;
-  const bool is_customers = std::any_of(
-      customers.begin(), customers.end(),
-      [domain](const std::string& one) { return is_below(domain, one) || is_below(one, domain); });
-  if (is_customers) return true;
+  if (cli::is_shared_domain(domain)) return true;
   const std::vector<std::string_view> labels = split(domain, '.');
   constexpr std::size_t kCountry = 2;
   constexpr std::size_t kSecond = 4;

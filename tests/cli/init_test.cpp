@@ -99,6 +99,14 @@ TEST_CASE("init: the servers seen become as few patterns as are justified") {
              "https://connectgateway.googleapis.com/v1/b"},
             {"https://connectgateway.googleapis.com/v1/a",
              "https://connectgateway.googleapis.com/v1/b"}},
+           {{"https://a.us-west-2.api.aws", "https://b.us-west-2.api.aws"},
+            {"https://a.us-west-2.api.aws", "https://b.us-west-2.api.aws"}},
+           {{"https://a.hcp.usgovvirginia.cx.aks.containerservice.azure.us",
+             "https://b.hcp.usgovvirginia.cx.aks.containerservice.azure.us"},
+            {"https://a.hcp.usgovvirginia.cx.aks.containerservice.azure.us",
+             "https://b.hcp.usgovvirginia.cx.aks.containerservice.azure.us"}},
+           {{"https://api.a.p1.openshiftapps.com:6443", "https://api.b.p1.openshiftapps.com:6443"},
+            {"https://api.a.p1.openshiftapps.com:6443", "https://api.b.p1.openshiftapps.com:6443"}},
            {{"https://gke-a.us-central1.gke.goog", "https://gke-b.us-central1.gke.goog"},
             {"https://gke-a.us-central1.gke.goog", "https://gke-b.us-central1.gke.goog"}},
            {{"https://a.example.com", "https://b.example.net"},
@@ -247,6 +255,94 @@ TEST_CASE("init: the token of an IPv6 address is not mounted, because no mountPa
   const std::string pod = fleet.written("init-container.yaml");
   CHECK(has(pod, "mountPath: /var/run/secrets/execcred/a.example.com"));
   CHECK_FALSE(has(pod, "2001:db8"));
+}
+
+// YAML takes these characters for the ends of lines.
+TEST_CASE("init: the mapping's ConfigMap stays one, whatever the name of a provider has") {
+  for (const std::string end : {"\u2028", "\u2029", "\u0085"}) {
+    CAPTURE(end);
+    const std::string name = "azure" + end + "metadata:" + end + " name: other" + end +
+                             "data:" + end + " x: |" + end + "  y";
+    for (const std::string consumer :
+         {"generic", "kueue", "argocd", "multicluster-runtime", "headlamp", "sveltos", "knative"}) {
+      CAPTURE(consumer);
+      const Fleet fleet(profile("a", {provider(name, "https://a.example.com")}));
+      CHECK(fleet.init({"--for", consumer}).exit_code == 0);
+      const std::string text = fleet.written("mapping.yaml");
+      for (const char* separator : {"\u2028", "\u2029", "\u0085"})
+        CHECK_FALSE(has(text, separator));
+      const auto map = execcred::parse_documents(text, 1024 * 1024);
+      REQUIRE(map.has_value());
+      REQUIRE(map->size() == 1);
+      const execcred::json::Value* const data = map->front().find("data");
+      REQUIRE(data->object()->size() == 1);
+      const std::string& mapping = *data->object()->front().value.string();
+      // Kueue's is YAML itself.
+      const auto inner = execcred::parse_documents(mapping, 1024 * 1024);
+      REQUIRE(inner.has_value());
+      CHECK(inner->size() == 1);
+      CHECK(has(execcred::json::to_text(inner->front()), name));
+    }
+  }
+}
+
+TEST_CASE("init: a server that cannot be used is 1, and 2 if there is no other") {
+  const std::string good = profile("a", {provider("token-file", "https://a.example.com")});
+  for (const std::string server :
+       {"http://b.example.com", "b", "https://b/k8s/*", "https://b?x=1"}) {
+    CAPTURE(server);
+    const std::string bad = profile("b", {provider("token-file", server)});
+    const Fleet mixed(good + "\n---\n" + bad);
+    const Outcome outcome = mixed.init({});
+    CHECK(outcome.exit_code == 1);
+    CHECK(has(outcome.error_output, "cluster.server is no plain https URL, so it is left out"));
+    CHECK(has(mixed.written("mapping.json"), "--allow-server=https://a.example.com"));
+    CHECK(Fleet(bad).init({}).exit_code == 2);
+  }
+}
+
+TEST_CASE("init: servers of one host get no token, and one server gets it as its profile has it") {
+  const Fleet fleet(profile("a", {provider("token-file", "https://a.example.com")}) + "\n---\n" +
+                    profile("b", {provider("token-file", "https://10.0.0.1:6443")}) + "\n---\n" +
+                    profile("c", {provider("token-file", "https://10.0.0.1:7443")}) + "\n---\n" +
+                    profile("d", {provider("token-file", "https://r.example.com/k8s/d")}) +
+                    "\n---\n" +
+                    profile("e", {provider("token-file", "https://r.example.com/k8s/e")}));
+  const Outcome outcome = fleet.init({});
+  CHECK(outcome.exit_code == 0);
+  CHECK(has(outcome.error_output, "2 servers have the host '10.0.0.1'"));
+  CHECK(has(outcome.error_output, "2 servers have the host 'r.example.com'"));
+  const std::string pod = fleet.written("init-container.yaml");
+  CHECK(has(pod, "audience: https://a.example.com\n"));
+  CHECK_FALSE(has(pod, "10.0.0.1"));
+  CHECK_FALSE(has(pod, "r.example.com"));
+}
+
+TEST_CASE("init: --plugin-dir is where the manifests install too, and is absolute") {
+  for (const std::string consumer :
+       {"generic", "kueue", "argocd", "multicluster-runtime", "headlamp", "sveltos", "knative"}) {
+    CAPTURE(consumer);
+    const Fleet fleet(two_clusters());
+    CHECK(fleet.init({"--for", consumer, "--plugin-dir=/opt/execcred"}).exit_code == 0);
+    for (const auto& entry : std::filesystem::directory_iterator(fleet.sandbox.at("out"))) {
+      const std::string file = entry.path().filename().native();
+      CAPTURE(file);
+      const std::string text = fleet.written(file);
+      CHECK_FALSE(has(text, "/plugins"));
+      if (has(text, "install")) CHECK(has(text, "mountPath: /opt/execcred\n"));
+    }
+  }
+  for (const std::string directory : {"plugins", "~/plugins", "./x"}) {
+    CHECK(Fleet(two_clusters()).init({"--plugin-dir=" + directory}).exit_code == 2);
+  }
+}
+
+TEST_CASE("init: one provider cannot get two plugins") {
+  const Fleet fleet(two_clusters());
+  const Outcome outcome = fleet.init({"--plugin=p=execcred-aws", "--plugin=p=execcred-azure"});
+  CHECK(outcome.exit_code == 2);
+  CHECK(has(outcome.error_output, "'p' is given execcred-aws and execcred-azure"));
+  CHECK(fleet.init({"--plugin=p=execcred-aws", "--plugin=p=execcred-aws"}).exit_code == 0);
 }
 
 TEST_CASE("init: hostile names are text in JSON, YAML and the shell") {

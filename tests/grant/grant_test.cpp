@@ -182,6 +182,17 @@ TEST_CASE("grant: the role of EKS comes from the mapping, the environment or the
   scene.args.insert(scene.args.end(), {"--role-arn", role});
   CHECK(has(grant(scene, {"--can=get/pods"}).output, "--principal-arn " + role));
 
+  // The same program within execcred-wrap.
+  const std::string inner = scene.command;
+  scene.command = EXECCRED_BIN "/execcred-wrap";
+  scene.environment = {
+      "EXECCRED_COMMAND=[\"" + inner + "\",\"eks\",\"--cluster-name\",\"spoke-1\"]",
+      "AWS_ROLE_ARN=" + role};
+  scene.args = {"--allow-server=https://*.eks.amazonaws.com"};
+  const std::string wrapped = grant(scene, {"--can=get/pods"}).output;
+  CHECK(has(wrapped, "--cluster-name spoke-1 "));
+  CHECK(has(wrapped, "--principal-arn " + role));
+
   scene.command = EXECCRED_BIN "/execcred-aws";
   scene.environment = {"AWS_ACCESS_KEY_ID=AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY=secret",
                        "AWS_ROLE_ARN=" + role};
