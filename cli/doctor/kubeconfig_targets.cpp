@@ -81,7 +81,7 @@ Result<std::string> data_or_file(std::string_view data, const std::string& path,
 Result<Credential> written_credential(const KubeconfigUser& user, engine::Target& target) {
   Credential credential;
   KubeconfigToken token =
-      TRY(read_token(user).cause(user.token_file.empty() ? cause::kProfileInvalid : ""));
+      TRY(read_token(user, true).cause(user.token_file.empty() ? cause::kProfileInvalid : ""));
   credential.token = std::move(token.text);
   target.is_renewed =
       credential.token.empty() ? user.client_certificate_data.empty() : token.is_from_file;

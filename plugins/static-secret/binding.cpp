@@ -69,8 +69,7 @@ Result<std::vector<std::string>> certificates_of(std::string_view pem, const std
 // may have more: in a rotation it gets the new CA before the ClusterProfile does.
 Status check_authority(const StoredServer& stored, const Cluster& cluster) {
   if (stored.certificate_authority.empty()) return {};
-  const std::string hint =
-      "the ClusterProfile must carry the CA that is stored with the credential";
+  const std::string hint = "the ClusterProfile must carry the CA of " + stored.origin;
   if (cluster.certificate_authority_data.empty()) {
     return refused(std::string(kAuthority) + " is missing, and " + stored.origin + " has a CA",
                    hint);
@@ -86,6 +85,15 @@ Status check_authority(const StoredServer& stored, const Cluster& cluster) {
       hint);
 }
 
+// For a server that trusts the system's CAs, and no others.
+Status refuse_authority(const StoredServer& server, const Cluster& cluster, std::string hint) {
+  const std::optional<std::string> pem = decode_base64(cluster.certificate_authority_data);
+  if (pem && pem->empty()) return {};
+  return refused(std::string(kAuthority) + " is set, and " + server.origin +
+                     " has no CA, so it trusts the system's",
+                 std::move(hint));
+}
+
 // A stored kubeconfig without a CA trusts the system's CAs, and no others.
 Status check_no_authority(const StoredCredential& stored, const Options& options,
                           const Cluster& cluster) {
@@ -95,14 +103,11 @@ Status check_no_authority(const StoredCredential& stored, const Options& options
       });
   if (!stored.is_self_contained || says_otherwise || options.allow_profile_ca) return {};
   const StoredServer& server = stored.servers.front();
-  const std::optional<std::string> pem = decode_base64(cluster.certificate_authority_data);
-  const bool brings_one = !pem || !pem->empty();
   // An allowed proxy has a CA of its own.
-  if (!brings_one || !is_same_server(server.server, cluster.server)) return {};
-  return refused(std::string(kAuthority) + " is set, and " + server.origin +
-                     " has no CA, so it trusts the system's",
-                 "store the cluster's CA with the credential; --allow-profile-ca takes the "
-                 "ClusterProfile's");
+  if (!is_same_server(server.server, cluster.server)) return {};
+  return refuse_authority(server, cluster,
+                          "store the cluster's CA with the credential; --allow-profile-ca takes "
+                          "the ClusterProfile's");
 }
 
 // The host that the certificate is verified for must be the one that the credential is stored for.
@@ -177,6 +182,21 @@ Issuer issuer_of(const SecretString& stored, const SecretString& own) {
   return is_same ? Issuer::hub : Issuer::another;
 }
 
+// The hub's URL alone does not make the hub: the ClusterProfile's CA, TLS server name and proxy
+// lead to another machine.
+Status check_is_hub(const StoredServer& hub, const Options& options,
+                    const CredentialRequest& request) {
+  const Cluster& cluster = *request.info.cluster;
+  // Without a CA, the client trusts those of the system, which the ClusterProfile does not choose.
+  if (!cluster.certificate_authority_data.empty() && !options.allow_profile_ca) {
+    TRY(hub.certificate_authority.empty()
+            ? refuse_authority(hub, cluster, "--allow-profile-ca takes the ClusterProfile's CA")
+            : check_authority(hub, cluster));
+  }
+  TRY(check_tls_server_name(hub, cluster));
+  return check_connection(request.rules, cluster, "a token of the hub", options.allow_insecure);
+}
+
 }  // namespace
 
 Status check_servers(const StoredCredential& stored, const Options& options,
@@ -225,7 +245,7 @@ Status check_verified(const StoredCredential& stored, const Options& options,
 }
 
 Status check_hub_token(const StoredCredential& stored, const std::vector<HubIdentity>& own,
-                       const CredentialRequest& request) {
+                       const Options& options, const CredentialRequest& request) {
   const SecretString& token = stored.credential.token;
   if (token.empty()) return {};
   bool is_of_hub = false;
@@ -235,7 +255,10 @@ Status check_hub_token(const StoredCredential& stored, const std::vector<HubIden
     if (issuer == Issuer::another) continue;
     if (issuer == Issuer::unknown && !identity.is_source) continue;
     const auto& cluster = request.info.cluster;
-    if (cluster && is_same_server(cluster->server, identity.server)) return {};
+    if (cluster && is_same_server(cluster->server, identity.server.server)) {
+      TRY(check_is_hub(identity.server, options, request));
+      continue;
+    }
     is_of_hub = true;
     is_known |= issuer == Issuer::hub;
   }

@@ -29,16 +29,17 @@ Status check_verified(const StoredCredential& stored, const Options& options,
 
 // The identity of this process at a hub.
 struct HubIdentity {
-  SecretString token = {};  // empty: none, or a certificate
-  std::string server = {};
-  bool is_source = false;  // the credential was read there
+  SecretString token = {};   // empty: none, or a certificate
+  StoredServer server = {};  // as this process connects to it
+  bool is_source = false;    // the credential was read there
 };
 
 // A token of a hub's service accounts is valid only at that hub, and for everything there. Fails
-// (no_credential) if such a token would be sent to another server, or, for the hub that is the
-// source, if no own token of a service account shows which ones are the hub's.
+// (no_credential) if such a token would be sent to another server or, by another CA, name or proxy
+// than this process's own, perhaps not to the hub; or, for the hub that is the source, if no own
+// token of a service account shows which ones are the hub's.
 Status check_hub_token(const StoredCredential& stored, const std::vector<HubIdentity>& own,
-                       const CredentialRequest& request);
+                       const Options& options, const CredentialRequest& request);
 
 // A Secret of type kubernetes.io/service-account-token contains a token of the hub itself. Fails
 // (no_credential) unless the options allow such a Secret.

@@ -64,7 +64,7 @@ class StaticSecret final : public Provider {
     StoredCredential stored = TRY(read_from_files(plan, options_, run));
     if (options_.allow_hub_token || stored.credential.token.empty()) return stored;
     const std::vector<HubIdentity> own = TRY(identities_beside_files(run.environment));
-    TRY(check_hub_token(stored, own, request));
+    TRY(check_hub_token(stored, own, options_, request));
     return stored;
   }
 
@@ -77,8 +77,15 @@ class StaticSecret final : public Provider {
     Result<Hub> hub = find_hub(options_.kubeconfig, environment);
     const bool was_passed = environment.get("KUBECONFIG") != options_.kubeconfig;
     if (!hub && was_passed) return std::move(hub).error();
-    if (hub) own.push_back({.token = std::move(hub->token), .server = std::move(hub->server)});
+    if (hub) own.push_back({.token = hub->token.copy(), .server = server_of(*hub)});
     return own;
+  }
+
+  static StoredServer server_of(const Hub& hub) {
+    return {.server = hub.server,
+            .certificate_authority = hub.http.tls.ca_certificates,
+            .tls_server_name = hub.http.tls.server_name,
+            .origin = hub.origin};
   }
 
   // Adds nothing outside of a Pod. A Pod may have no token.
@@ -87,9 +94,13 @@ class StaticSecret final : public Provider {
     std::string server = in_cluster_server(environment);
     if (server.empty()) return;
     Result<SecretString> token = in_cluster_token(environment);
-    own.push_back({.token = token ? std::move(*token) : SecretString(),
-                   .server = std::move(server),
-                   .is_source = is_source});
+    Result<std::string> authority = in_cluster_authority();
+    own.push_back(
+        {.token = token ? std::move(*token) : SecretString(),
+         .server = {.server = std::move(server),
+                    .certificate_authority = authority ? std::move(*authority) : std::string(),
+                    .origin = "the Pod's service account"},
+         .is_source = is_source});
   }
 
   Result<StoredCredential> read_from_hub(const CredentialRequest& request,
@@ -99,7 +110,7 @@ class StaticSecret final : public Provider {
     const Plan plan = TRY(make_plan(options_, request, own_namespace(order, hub, run.environment),
                                     request.settings->get("namespace").is_from_controller()));
     std::vector<HubIdentity> own;
-    own.push_back({.token = hub.token.copy(), .server = hub.server, .is_source = true});
+    own.push_back({.token = hub.token.copy(), .server = server_of(hub), .is_source = true});
     if (hub.server != in_cluster_server(run.environment)) {
       add_identity_of_pod(run.environment, false, own);
     }
@@ -112,7 +123,7 @@ class StaticSecret final : public Provider {
     TRY(check_secret_type(secret, options_));
     StoredCredential stored = TRY(read_stored(secret, plan, options_, run.clock.now()));
     TRY(add_annotated_server(secret, options_, stored));
-    if (!options_.allow_hub_token) TRY(check_hub_token(stored, own, request));
+    if (!options_.allow_hub_token) TRY(check_hub_token(stored, own, options_, request));
     return stored;
   }
 

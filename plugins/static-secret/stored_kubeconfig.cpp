@@ -35,7 +35,7 @@ Status add_id_token(const KubeconfigUser& user, TimePoint now, Credential& crede
 }
 
 Status add_user_token(const KubeconfigUser& user, TimePoint now, Credential& credential) {
-  const KubeconfigToken token = TRY(read_token(user));
+  const KubeconfigToken token = TRY(read_token(user, false));
   if (!token.text.empty()) return add_token(token.text, now, credential);
   if (!user.oidc_id_token.empty()) return add_id_token(user, now, credential);
   return {};

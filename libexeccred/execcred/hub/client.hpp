@@ -62,6 +62,8 @@ std::string in_cluster_namespace(const Environment& environment);
 // The token of the Pod's service account. Fails (configuration) if this is not a Pod
 // (KUBERNETES_SERVICE_HOST is not set), or as read_secret_file() and bearer_token() do.
 Result<SecretString> in_cluster_token(const Environment& environment);
+// The PEM of the CA of the Pod's API server. Fails as read_ca_file() does.
+Result<std::string> in_cluster_authority();
 // The URL of the Pod's API server; empty if this is not a Pod.
 std::string in_cluster_server(const Environment& environment);
 

@@ -103,7 +103,7 @@ Result<std::string> decoded(std::string_view data, std::string_view field) {
 Status take_user(const KubeconfigUser& user, Hub& hub) {
   TRY(check_user(user));
   if (!user.problems.empty()) return user.problems.front();
-  hub.token = TRY(read_token(user)).text;
+  hub.token = TRY(read_token(user, true)).text;
   hub.token_file = user.token_file;  // client-go reads it again too
   // The base64 takes precedence over the file, as in client-go.
   TlsSettings& tls = hub.http.tls;
@@ -226,6 +226,10 @@ std::string in_cluster_server(const Environment& environment) {
   const std::string port(environment.get("KUBERNETES_SERVICE_PORT").value_or("443"));
   const bool is_v6 = host->find(':') != std::string_view::npos;
   return "https://" + (is_v6 ? "[" + std::string(*host) + "]" : std::string(*host)) + ":" + port;
+}
+
+Result<std::string> in_cluster_authority() {
+  return read_ca_file(std::string(kServiceAccount) + "ca.crt");
 }
 
 Result<SecretString> in_cluster_token(const Environment& environment) {

@@ -487,7 +487,7 @@ bool has_content(const std::string& path) {
 
 }  // namespace
 
-Result<KubeconfigToken> read_token(const KubeconfigUser& user) {
+Result<KubeconfigToken> read_token(const KubeconfigUser& user, bool is_sent_as_is) {
   KubeconfigToken token;
   token.is_from_file =
       !user.token_file.empty() && (user.token.empty() || has_content(user.token_file));
@@ -496,7 +496,8 @@ Result<KubeconfigToken> read_token(const KubeconfigUser& user) {
     token.text = TRY(bearer_token(content)).take();
   } else if (!user.token.empty()) {
     token.text = TRY(bearer_token(user.token)).take();
-    // Clients send it as it stands; only at its end, net/http removes blanks.
+    if (!is_sent_as_is) return token;
+    // Only at its end, net/http removes blanks.
     std::string_view sent = user.token.reveal();
     while (sent.ends_with(' ') || sent.ends_with('\t')) sent.remove_suffix(1);
     if (sent != token.text.reveal()) {

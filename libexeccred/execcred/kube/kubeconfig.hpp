@@ -62,14 +62,14 @@ struct KubeconfigUser {
   bool has_exec() const { return !exec.is_null(); }
 };
 
-// The token that client-go sends: that of tokenFile or, as long as that file cannot be read or is
-// empty, the one beside it. Empty if the user has none. Fails as read_secret_file() and
-// bearer_token() do.
+// The token of the user: that of tokenFile or, as long as that file cannot be read or is empty, the
+// one beside it. Empty if the user has none. If a client sends it as it stands (`is_sent_as_is`),
+// it must have no white space at its ends. Fails as read_secret_file() and bearer_token() do.
 struct KubeconfigToken {
   SecretString text = {};
   bool is_from_file = false;
 };
-Result<KubeconfigToken> read_token(const KubeconfigUser& user);
+Result<KubeconfigToken> read_token(const KubeconfigUser& user, bool is_sent_as_is);
 
 // The cluster and user of one context.
 struct KubeconfigContext {

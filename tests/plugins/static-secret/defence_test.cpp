@@ -3,6 +3,7 @@
 // server. Each case fails without the defence that its title names.
 #include "material.hpp"
 #include "plugin.hpp"
+#include "support/tls_identity.hpp"
 
 #include <doctest/doctest.h>
 
@@ -229,6 +230,15 @@ TEST_CASE("defence 4: no token is given if the server's certificate is not verif
                 1, "is not https");
 }
 
+TEST_CASE("stored kubeconfig: white space around its token is no part of it") {
+  for (const char* token : {"\"t0ken\\n\"", "\" t0ken\"", "\"t0ken\\r\\n\"", "\"\\tt0ken \""}) {
+    CAPTURE(token);
+    Plugin plugin;
+    plugin.hub.add(kubeconfig_secret(stored_kubeconfig("token: " + std::string(token))));
+    CHECK(token_of(plugin.run({.arguments = kStored})) == "t0ken");
+  }
+}
+
 TEST_CASE("defence 4: a stored object that turns verification off is refused" *
           doctest::description("promise 6")) {
   Plugin plugin;
@@ -248,6 +258,36 @@ TEST_CASE("defence 5: a token of the hub itself is given only for the hub" *
   CHECK_SUCCESS(plugin.run({.arguments = arguments, .server = plugin.hub.url()}));
   CHECK_SUCCESS(plugin.run({.arguments = with(arguments, "--allow-hub-token")}));
   CHECK_REFUSAL(plugin.run_blind({"--secret-name=spoke-1"}), 1, "provideClusterInfo: true");
+}
+
+// The hub's URL with another CA, TLS server name or proxy may lead anywhere.
+TEST_CASE("defence 5: the hub is its URL with its own CA, and without another name or a proxy" *
+          doctest::description("promise 6")) {
+  Plugin plugin;
+  plugin.hub.add(token_secret(hub_token()));
+  const std::string mounted = plugin.sandbox.write("mounted/token", hub_token(), 0600);
+  const auto authority = [](const std::string& pem) {
+    return R"(,"certificate-authority-data":")" + blackbox::base64(pem) + "\"";
+  };
+  const std::string foreign = make_ca("foreign").pem;
+  for (const Texts& arguments : {Texts{"--convention=secretreader"},
+                                 Texts{"--secret-dir=" + plugin.sandbox.at("mounted")}}) {
+    CAPTURE(arguments.front());
+    const auto run = [&](const std::string& more, Texts others = {}) {
+      others.insert(others.begin(), arguments.begin(), arguments.end());
+      return plugin.run({.arguments = others, .server = plugin.hub.url(), .more_of_cluster = more});
+    };
+    CHECK_SUCCESS(run(""));
+    CHECK_SUCCESS(run(authority(plugin.hub.ca_pem())));
+    CHECK_REFUSAL(run(authority(foreign)), 1, "holds a certificate that is not the CA of");
+    CHECK_REFUSAL(run(authority(plugin.hub.ca_pem() + foreign)), 1, "that is not the CA of");
+    CHECK_REFUSAL(run(R"(,"tls-server-name":"evil.example")"), 1, "tls-server-name");
+    CHECK_REFUSAL(run(R"(,"proxy-url":"http://evil.example:3128")"), 1, "proxy-url");
+    CHECK_SUCCESS(run(R"(,"proxy-url":"http://proxy.example:3128")",
+                      {"--allow-proxy=http://proxy.example:3128"}));
+    CHECK_SUCCESS(run(authority(foreign), {"--allow-profile-ca"}));
+    CHECK_SUCCESS(run(authority(foreign), {"--allow-hub-token"}));
+  }
 }
 
 TEST_CASE("defence 5: a token with another key ID than the hub's is given for other clusters" *

@@ -47,12 +47,13 @@ std::string text_of(Answer answer) {
 Status check(const std::string& own, const std::string& token, const std::string& target,
              bool is_source = true) {
   std::vector<HubIdentity> identities;
-  identities.push_back({.token = SecretString(own), .server = kHub, .is_source = is_source});
+  identities.push_back(
+      {.token = SecretString(own), .server = {.server = kHub}, .is_source = is_source});
   StoredCredential stored;
   stored.credential.token = SecretString(token);
   CredentialRequest request;
   if (!target.empty()) request.info.cluster = Cluster{.server = target};
-  return check_hub_token(stored, identities, request);
+  return check_hub_token(stored, identities, Options(), request);
 }
 
 // A Pod whose plugin reads from a hub that knows it by another identity.
