@@ -2,6 +2,7 @@
 #include "output.hpp"
 
 #include <execcred/base/cause.hpp>
+#include <execcred/base/hidden.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -75,9 +76,9 @@ Result<TimePoint> time_of(std::string_view text, const std::string& subject) {
   }
   const Result<TimePoint> time = parse_rfc3339(text);
   if (time) return *time;
-  return unusable(
-      subject + " " + in_quotes(text) + " is neither RFC 3339 nor a number of seconds since 1970",
-      "a local time without its zone cannot be used; of az, use expires_on");
+  return unusable(subject + ", " + quoted_time(text) +
+                      ", is neither RFC 3339 nor a number of seconds since 1970",
+                  "a local time without its zone cannot be used; of az, use expires_on");
 }
 
 Result<std::optional<TimePoint>> end_at(json::Value& document, const std::string& path) {
@@ -136,6 +137,25 @@ Result<Credential> checked(Credential credential, TimePoint now) {
 }
 
 }  // namespace
+
+SecretTexts secrets_of(const Options& options, const SecretString& output) {
+  constexpr std::size_t kShortest = 4;  // a shorter one is also in ordinary words
+  SecretTexts secrets = secrets_in(output.reveal());
+  if (options.output == Output::token) return secrets;
+  Result<json::Value> document = json::parse(output.trimmed().reveal());
+  if (!document) return secrets;
+  const std::vector<std::string> paths =
+      options.output == Output::json
+          ? std::vector<std::string>{options.token_field}
+          : std::vector<std::string>{"status.token", "status.clientKeyData"};
+  for (const std::string& path : paths) {
+    const json::Value* const value = find(*document, path);
+    const std::string* const text = value == nullptr ? nullptr : value->string();
+    if (text != nullptr && text->size() >= kShortest) secrets.emplace_back(std::string_view(*text));
+  }
+  json::wipe(*document);
+  return secrets;
+}
 
 Result<Credential> read_output(const Options& options, const SecretString& output, TimePoint now) {
   Result<Credential> credential = read_by_kind(options, output.trimmed());

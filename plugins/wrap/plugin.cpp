@@ -145,12 +145,12 @@ class Wrap final : public Provider {
                                       .ends_orphans = true},
                                      call);
     if (run.failure) {
-      report(run.said, secrets_in(run.output.reveal()), call, &*run.failure);
+      report(run.said, secrets_of(options_, run.output), call, &*run.failure);
       return *std::move(run.failure);
     }
     Result<Credential> credential = read_output(options_, run.output, call.clock.now());
     if (!credential) {
-      report(run.said, secrets_in(run.output.reveal()), call, &credential.error());
+      report(run.said, secrets_of(options_, run.output), call, &credential.error());
       const std::string doing = "reading what " + in_quotes(command.program) + " printed";
       return Result<Issued>(std::move(credential).error()).context(doing);
     }
@@ -163,7 +163,7 @@ class Wrap final : public Provider {
   Binding bind(const Settings& settings) const override {
     Binding binding = {.text = "nobody knows at which servers the program's credential is good",
                        .warns_in_show_config = true};
-    if (uses_config(options_.command.arguments)) {
+    if (has_placeholder(options_.command.arguments, "config.")) {
       binding.needs_cluster = {"{config.FIELD} in " + settings.where_from("command")};
     }
     return binding;

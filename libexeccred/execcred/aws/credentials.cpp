@@ -98,7 +98,7 @@ Result<std::optional<AwsCredentials>> aws_credentials_of_environment(
     if (time) {
       credentials.expires_at = *time;
     } else {
-      checked = Error::no_credential("AWS_CREDENTIAL_EXPIRATION " + time.error().message);
+      checked = Error::no_credential("AWS_CREDENTIAL_EXPIRATION: " + time.error().message);
     }
   }
   if (checked) return std::optional(std::move(credentials));
@@ -115,7 +115,7 @@ Result<TimePoint> parse_aws_expiration(const json::Value& value) {
   if (const std::string* const text = value.string()) {
     Result<TimePoint> time = parse_rfc3339(*text);
     if (time) return *time;
-    return Error::no_credential("the time " + in_quotes(*text) + " is not RFC 3339");
+    return Error::no_credential(quoted_time(*text) + " is no RFC 3339 time");
   }
   const json::Number* const number = value.number();
   if (number == nullptr) return Error::no_credential("a time is " + std::string(value.kind()));

@@ -39,6 +39,23 @@ std::string without_pem(std::string_view text) {
   }
 }
 
+// Without the part of each URL between "://" and "@".
+std::string without_userinfo(std::string_view text) {
+  constexpr std::string_view kLead = "://";
+  std::string shown;
+  for (;;) {
+    const std::size_t lead = text.find(kLead);
+    if (lead == std::string_view::npos) return shown.append(text);
+    shown += text.substr(0, lead + kLead.size());
+    text.remove_prefix(lead + kLead.size());
+    const std::string_view authority = text.substr(0, text.find_first_of("/?# \t\r\n\"'`<>"));
+    const std::size_t at = authority.rfind('@');
+    if (at == std::string_view::npos) continue;
+    shown += kHidden;
+    text.remove_prefix(at);
+  }
+}
+
 bool is_letter(char c) { return is_alphanumeric(c) && !is_digit(c); }
 bool is_base64(char c) { return is_alphanumeric(c) || c == '+' || c == '/'; }
 bool is_base64url(char c) { return is_alphanumeric(c) || c == '-' || c == '_'; }
@@ -78,14 +95,14 @@ std::size_t length_of(std::string_view text, bool (*is_part)(char)) {
                                   text.begin());
 }
 
-// The word with its long runs hidden.
-std::string shown_word(std::string_view word) {
+// The word without a JWT and, if `hides_runs`, without its long runs.
+std::string shown_word(std::string_view word, bool hides_runs) {
   constexpr std::size_t kShortestJwt = 16;
   const std::size_t jwt = word.find("eyJ");
   if (jwt != std::string_view::npos && word.size() - jwt >= kShortestJwt) {
     return std::string(kHidden);
   }
-  if (is_path(word)) return std::string(word);
+  if (!hides_runs || is_path(word)) return std::string(word);
   std::string shown;
   while (!word.empty()) {
     const std::size_t size = std::max(length_of(word, is_base64), length_of(word, is_base64url));
@@ -93,6 +110,31 @@ std::string shown_word(std::string_view word) {
     shown += is_secret(run) ? kHidden : run;
     if (size < word.size()) shown.push_back(word[size]);
     word.remove_prefix(std::min(size + 1, word.size()));
+  }
+  return shown;
+}
+
+// Takes what follows "Bearer" from the front of the text: separators, and the token, which may have
+// other characters than a word.
+std::string take_bearer(std::string_view& text) {
+  const std::size_t token = std::min(text.find_first_not_of(" \t=:\"'"), text.size());
+  const std::size_t end = std::min(text.find_first_of(" \t\r\n\"'`,;<>()[]{}", token), text.size());
+  if (token == 0 || end == token) return {};
+  std::string shown(text.substr(0, token));
+  shown += kHidden;
+  text.remove_prefix(end);
+  return shown;
+}
+
+std::string without_tokens(std::string_view text, bool hides_runs) {
+  const std::string cleaned = without_userinfo(without_pem(text));
+  std::string shown;
+  for (std::string_view rest = cleaned; !rest.empty();) {
+    const std::size_t size = length_of(rest, is_word);
+    const std::string_view word = rest.substr(0, std::max<std::size_t>(size, 1));
+    shown += size == 0 ? std::string(word) : shown_word(word, hides_runs);
+    rest.remove_prefix(word.size());
+    if (ascii_lower(word) == "bearer") shown += take_bearer(rest);
   }
   return shown;
 }
@@ -119,27 +161,18 @@ SecretTexts secrets_in(std::string_view output) {
 }
 
 std::string without_secrets(std::string_view text, const SecretTexts& secrets) {
+  // The longest first: a shorter one may be a part of it.
+  std::vector<std::string_view> longest;
+  for (const SecretString& secret : secrets) longest.push_back(secret.reveal());
+  std::sort(longest.begin(), longest.end(),
+            [](std::string_view a, std::string_view b) { return a.size() > b.size(); });
   std::string cleaned(text);
-  for (const SecretString& secret : secrets) {
-    if (!secret.empty()) cleaned = without(cleaned, secret.reveal());
+  for (const std::string_view secret : longest) {
+    if (!secret.empty()) cleaned = without(cleaned, secret);
   }
-  cleaned = without_pem(cleaned);
-  std::string shown;
-  bool is_after_bearer = false;
-  for (std::string_view rest = cleaned; !rest.empty();) {
-    const std::size_t size = length_of(rest, is_word);
-    if (size == 0) {
-      is_after_bearer = is_after_bearer && (rest.front() == ' ' || rest.front() == '=');
-      shown.push_back(rest.front());
-      rest.remove_prefix(1);
-      continue;
-    }
-    const std::string_view word = rest.substr(0, size);
-    shown += is_after_bearer ? std::string(kHidden) : shown_word(word);
-    is_after_bearer = ascii_lower(word) == "bearer";
-    rest.remove_prefix(size);
-  }
-  return shown;
+  return without_tokens(cleaned, true);
 }
+
+std::string without_tokens(std::string_view text) { return without_tokens(text, false); }
 
 }  // namespace execcred

@@ -16,7 +16,7 @@ using std::chrono::seconds;
 
 Error malformed(std::string_view text) {
   return Error{.kind = Error::Kind::configuration,
-               .message = in_quotes(text) + " is no RFC 3339 time",
+               .message = quoted_time(text) + " is no RFC 3339 time",
                .hint = "write it like 2026-07-01T12:00:00Z"};
 }
 
@@ -130,6 +130,13 @@ Result<TimePoint> parse_rfc3339(std::string_view text) {
   if (year > kLast) return TimePoint(std::chrono::sys_days(kLast / std::chrono::December / 31));
   if (year < kFirst) return TimePoint(std::chrono::sys_days(kFirst / std::chrono::January / 1));
   return TimePoint(std::chrono::sys_days(date)) + hour + minute + second + fraction - offset;
+}
+
+std::string quoted_time(std::string_view text) {
+  constexpr std::size_t kMost = 40;
+  const bool may_be_time = text.size() <= kMost &&
+                           text.find_first_not_of("0123456789 +-.:TZtz") == std::string_view::npos;
+  return may_be_time ? in_quotes(text) : "a text of " + std::to_string(text.size()) + " bytes";
 }
 
 }  // namespace execcred

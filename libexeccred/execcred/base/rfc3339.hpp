@@ -20,4 +20,8 @@ std::string format_rfc3339(std::chrono::sys_seconds time);
 // year before 1678.
 Result<TimePoint> parse_rfc3339(std::string_view text);
 
+// The text in quotes, for an error about a time. A text that has other characters than a time's may
+// be a secret in a wrong field: of it, only the length is told.
+std::string quoted_time(std::string_view text);
+
 }  // namespace execcred

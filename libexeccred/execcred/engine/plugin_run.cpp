@@ -16,6 +16,8 @@
 namespace execcred::engine {
 namespace {
 
+constexpr std::size_t kMaxHeard = 64UL * 1024;  // of the error output
+
 bool is_true(const json::Value* value) {
   return value != nullptr && value->boolean() != nullptr && *value->boolean();
 }
@@ -126,13 +128,18 @@ PluginEnd run_plugin(const Access& access, const std::string& path, const Enviro
   std::erase_if(variables, [&](const std::string& one) { return one.starts_with(variable); });
   const bool reports = is_plugin_of_ours(access.exec.command);
   if (reports) variables.push_back(variable + std::to_string(kReportDescriptor));
+  const auto hear = [&run, room = kMaxHeard](std::string_view text) mutable {
+    text = text.substr(0, room);
+    room -= text.size();
+    if (run.on_error_output && !text.empty()) run.on_error_output(text);
+  };
   const auto start = std::chrono::steady_clock::now();
   Result<Finished> finished = run_command({.path = path,
                                            .arguments = access.exec.args,
                                            .environment = std::move(variables),
                                            .limit = run.limit,
                                            .max_report = reports ? kMaxReport : 0,
-                                           .on_error_output = run.on_error_output,
+                                           .on_error_output = hear,
                                            .ends_with_signals = run.ends_with_signals,
                                            .stop = run.stop});
   const Duration elapsed = std::chrono::steady_clock::now() - start;

@@ -138,7 +138,10 @@ Status check_complete(const Credential& credential) {
 // The time as client-go reads it: Go wants a T and a Z in upper case, and its zero time is no end.
 Result<std::optional<TimePoint>> read_expiration(const std::string& text) {
   const Result<TimePoint> time = parse_rfc3339(text);
-  if (!time) return Error::no_credential("status.expirationTimestamp " + time.error().message);
+  if (!time) {
+    return Error::no_credential("status.expirationTimestamp: " + time.error().message,
+                                time.error().hint);
+  }
   if (text.find_first_of("tz") != std::string::npos) {
     return Error::no_credential("status.expirationTimestamp " + in_quotes(text) +
                                 " has a 't' or 'z' in lower case, which client-go does not read");

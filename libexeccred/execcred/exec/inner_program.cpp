@@ -17,6 +17,7 @@ namespace execcred {
 namespace {
 
 constexpr std::string_view kExecInfo = "KUBERNETES_EXEC_INFO=";
+constexpr std::size_t kMaxSaid = 64UL * 1024;
 constexpr const char* kByHand = "run it by hand, as this user, to see why";
 
 // This is less than the time to the run's deadline, so that execcred can end the program's
@@ -58,6 +59,15 @@ void name_cause(const std::string& path, Error& error) {
     error.message = "cannot run the program: " + fault->message;
     error.hint = fault->hint.empty() ? "install it there, or correct its path" : fault->hint;
   }
+}
+
+// Adds the text. If it becomes too long, it loses its beginning, up to the end of a line, because a
+// part of a secret would not be known as one.
+void hear(std::string_view text, std::string& said) {
+  said += text;
+  if (said.size() <= 2 * kMaxSaid) return;
+  const std::size_t end = said.find('\n', said.size() - kMaxSaid);
+  said.erase(0, end == std::string::npos ? end : end + 1);
 }
 
 }  // namespace
@@ -132,7 +142,7 @@ InnerRun run_inner_program(const InnerProgram& program, const CallContext& call)
                    .directory = program.directory,
                    .limit = limit_of(call),
                    .max_output = program.max_output,
-                   .on_error_output = [&run](std::string_view text) { run.said += text; },
+                   .on_error_output = [&run](std::string_view text) { hear(text, run.said); },
                    .ends_with_signals = true,
                    .ends_orphans = program.ends_orphans});
   if (!finished) {

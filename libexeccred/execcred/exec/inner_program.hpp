@@ -50,7 +50,7 @@ struct InnerProgram {
 
 struct InnerRun {
   SecretString output = {};
-  std::string said = {};                        // on standard error, at most 64 KiB
+  std::string said = {};                        // on standard error, the last 64 to 128 KiB
   std::optional<Error> failure = std::nullopt;  // nullopt: it ended with 0
 };
 

@@ -475,10 +475,9 @@ class Collector {
       return {};
     }
     if (from == kErrorOutput) {
+      if (command_.on_error_output) command_.on_error_output(text);
       const std::size_t room = command_.max_error_output - finished.error_output.size();
-      text = text.substr(0, room);
-      finished.error_output.append(text);
-      if (command_.on_error_output && !text.empty()) command_.on_error_output(text);
+      finished.error_output.append(text.substr(0, room));
       return {};
     }
     if (finished.output.size() + text.size() > command_.max_output) {

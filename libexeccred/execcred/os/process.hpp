@@ -52,11 +52,11 @@ struct Command {
   std::string directory = {};                 // in which it runs; empty: the caller's
   Duration limit;
   std::size_t max_output = 1024 * 1024;
-  std::size_t max_error_output = 64 * 1024;  // more is read and dropped
+  std::size_t max_error_output = 64 * 1024;  // in Finished; more is read and dropped
   // Of what the program writes to kReportDescriptor; more is read and dropped. 0: it has no such
   // descriptor.
   std::size_t max_report = 0;
-  // Receives the kept part of the error output, as it arrives.
+  // Receives all of the error output, as it arrives.
   std::function<void(std::string_view)> on_error_output = {};
   // If true, a signal that ends this process (SIGTERM, SIGINT, SIGHUP, a deadline's SIGALRM) first
   // ends the program's whole group. The call then sets the handlers of these signals, so the

@@ -51,7 +51,7 @@ TEST_CASE("keys: an AWS_CREDENTIAL_EXPIRATION that is far ahead, in the past, or
   CHECK(claimed_seconds(far) >= kFourteenMinutes - 5);
   CHECK_REFUSAL(ask_until("2020-01-01T00:00:00Z"), 1, "has ended");
   CHECK_FAILURE(ask_until("tomorrow"), 2,
-                "AWS_CREDENTIAL_EXPIRATION 'tomorrow' is no RFC 3339 time");
+                "AWS_CREDENTIAL_EXPIRATION: a text of 8 bytes is no RFC 3339 time");
 }
 
 TEST_CASE("keys: an incomplete key pair, or one that is invalid in a request, exits with 2") {

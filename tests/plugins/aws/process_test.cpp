@@ -81,7 +81,7 @@ TEST_CASE("process: invalid output, failure, a hang and a missing program are er
              "'Version' is not 1"},
         Case{R"({"Version":1,"AccessKeyId":"A"})", "no secret access key"},
         Case{document(rig.secret, R"(,"SessionToken":5)"), "'SessionToken' is a number"},
-        Case{document(rig.secret, R"(,"Expiration":"x")"), "the time 'x' is not RFC 3339"},
+        Case{document(rig.secret, R"(,"Expiration":"x")"), "a text of 1 bytes is no RFC 3339 time"},
         Case{document(rig.secret, R"(,"Expiration":"2020-01-01T00:00:00Z")"),
              "has ended already"}}) {
     CAPTURE(c.text);

@@ -279,6 +279,10 @@ TEST_CASE("canary: what looks like a secret is hidden, in errors, with --debug a
       {"key=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY=", "key=(hidden)="},
       {"-----BEGIN PRIVATE KEY-----\\nMIIE\\n-----END PRIVATE KEY----- bad", "(hidden) bad"},
       {"sent " + opaque, "sent (hidden)"},
+      {"Authorization: Bearer token-x7k2p:short-1", "Authorization: Bearer (hidden)"},
+      {"Bearer\\tshort-1 is bad", "Bearer\\x09(hidden) is bad"},
+      {"bearer: \"short-1\", bad", "bearer: \"(hidden)\", bad"},
+      {"at https://user:short-1@idp.example.com/t", "at https://(hidden)@idp.example.com/t"},
   };
   for (const Line& line : lines) {
     CAPTURE(line.said);
@@ -292,6 +296,85 @@ TEST_CASE("canary: what looks like a secret is hidden, in errors, with --debug a
     CHECK(blackbox::secret_in(blackbox::read_text(rig.log)).empty());
     CHECK(blackbox::read_text(rig.log).find("short-1") == std::string::npos);
   }
+}
+
+// Also where its form does not show that it is one.
+TEST_CASE("canary: the token of an output is hidden, whatever it looks like and why it is unfit" *
+          doctest::description("promise 16")) {
+  const Wrap rig;
+  const std::string token = "opaque-token-word";
+  struct Row {
+    Texts arguments;
+    std::string output;
+    int exit_code;
+  };
+  for (const Row& row : std::vector<Row>{
+           {{}, with_token(token, R"(,"expirationTimestamp":"2020-01-01T00:00:00Z")"), 0},
+           {{}, with_token(token), 1},
+           {{"--output=json", "--token-field=t"}, R"({"id":"opaque7","t":")" + token + "\"}", 1},
+           {{"--output=json", "--token-field=a.t"}, R"({"a":{"t":")" + token + "\"}}", 1},
+           {{"--output=token"}, token, 1}}) {
+    CAPTURE(row.output);
+    rig.set_program("echo '" + row.output + "'\necho 'bad " + token + "!' >&2\nexit " +
+                    std::to_string(row.exit_code));
+    for (const Texts& more : {Texts(), Texts{"--debug"}}) {
+      Texts arguments = row.arguments;
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      const Outcome outcome = rig.run({.arguments = arguments});
+      CHECK(outcome.exit_code == 1);
+      CHECK_MESSAGE(blackbox::says(outcome, "the program wrote: bad (hidden)!"),
+                    outcome.error_output);
+      CHECK(outcome.error_output.find("token-word") == std::string::npos);
+    }
+    CHECK(blackbox::read_text(rig.log).find("token-word") == std::string::npos);
+  }
+}
+
+TEST_CASE("canary: a value in the place of a time is not quoted, because it may be the token" *
+          doctest::description("promise 16")) {
+  const Wrap rig;
+  const std::string token = new_secret();
+  const Texts swapped = {"--output=json", "--token-field=end", "--expires-field=token"};
+  rig.set_output(R"({"token":")" + token + R"(","end":"1795896626"})");
+  CHECK_REFUSAL(rig.run({.arguments = swapped}), 1, "a text of " + std::to_string(token.size()));
+  rig.set_output(with_token("t", R"(,"expirationTimestamp":")" + token + "\""));
+  CHECK_REFUSAL(rig.run(), 1, "is no RFC 3339 time");
+  CHECK(blackbox::read_text(rig.log).find(token) == std::string::npos);
+  // What has a time's characters alone is shown.
+  rig.set_output(R"({"token":"2026-11-28 10:00:00","end":"t"})");
+  CHECK_REFUSAL(rig.run({.arguments = swapped}), 1, "'2026-11-28 10:00:00'");
+}
+
+TEST_CASE("canary: no part of --command is in an error" * doctest::description("promise 16")) {
+  const Wrap rig;
+  const std::string secret = new_secret();
+  for (const std::string& argument :
+       {"{{\"client_secret\":\"" + secret + "\",\"r\":\"{config.r}\"}}",
+        "{\"client_secret\":\"" + secret + "\"}", "https://u:" + secret + "@h/{clusterName}",
+        "--{config.r}" + secret}) {
+    CAPTURE(argument);
+    const Outcome outcome =
+        rig.run({.arguments = {rig.command_with({argument}), "--allow-config=r=a*"},
+                 .config = R"({"r":"b","clusterName":"A_"})",
+                 .has_command = false});
+    CHECK(outcome.exit_code != 0);
+    CHECK_MESSAGE(blackbox::says(outcome, "while expanding argument 1 of --command"),
+                  outcome.error_output);
+    CHECK(outcome.error_output.find(secret) == std::string::npos);
+    CHECK(blackbox::read_text(rig.log).find(secret) == std::string::npos);
+  }
+}
+
+TEST_CASE("program: of much that it writes, the end is kept, from the beginning of a line") {
+  const Wrap rig;
+  const std::string key = new_secret();
+  rig.set_program("/usr/bin/seq 20000 | /usr/bin/sed 's/^/debug " + key + " /' >&2\necho '" + key +
+                  "'\necho 'ERROR: login expired' >&2\nexit 1");
+  const Outcome outcome = rig.run();
+  CHECK(blackbox::says(outcome, "the program wrote: ERROR: login expired"));
+  const Outcome shown = rig.run({.arguments = {"--debug"}});
+  CHECK(shown.error_output.size() < 256UL * 1024);
+  CHECK(shown.error_output.find(key.substr(key.size() - 8)) == std::string::npos);
 }
 
 TEST_CASE("canary: paths and host names are shown") {
