@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advice.hpp"
 
+#include "arguments.hpp"
+
 #include <execcred/base/text.hpp>
 #include <execcred/exec/inner_program.hpp>
 #include <execcred/os/program_file.hpp>
@@ -28,16 +30,6 @@ constexpr std::array<Known, 6> kKnown = {
      {"oci", "~/.oci/config"},
      {"doctl", "~/.config/doctl/config.yaml"}}};
 
-bool has_template(const InnerCommand& command) {
-  return std::any_of(
-      command.arguments.begin(), command.arguments.end(), [](const std::string& argument) {
-        for (const std::string_view name : {"{clusterName}", "{server.host}", "{config."}) {
-          if (argument.find(name) != std::string::npos) return true;
-        }
-        return false;
-      });
-}
-
 }  // namespace
 
 void advise(const Options& options, const Settings& settings, std::vector<Finding>& findings) {
@@ -50,8 +42,8 @@ void advise(const Options& options, const Settings& settings, std::vector<Findin
                                   .hint = "run the program itself, or a script with '#!'"}});
   }
   if (!options.is_cached) return;
-  const bool is_for_all =
-      options.output != Output::exec_credential && !options.pass_cluster && !has_template(command);
+  const bool is_for_all = options.output != Output::exec_credential && !options.pass_cluster &&
+                          !has_placeholder(command.arguments);
   if (is_for_all && !settings.is_given("allow-server")) {
     findings.push_back(
         {.severity = Finding::Severity::error,

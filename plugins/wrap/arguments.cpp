@@ -40,7 +40,7 @@ Status check_name(std::string_view argument) {
   const bool is_bare = start != 0 && start != std::string_view::npos && argument[start] == '{' &&
                        !argument.substr(start).starts_with("{{");
   if (!is_bare) return {};
-  return Error::configuration(in_quotes(argument) + " would let a value be an option's name",
+  return Error::configuration("it would let a value be an option's name",
                               "write the option's name before the placeholder");
 }
 
@@ -85,8 +85,7 @@ Result<std::string> value_of(const Options& options, std::string_view field, con
 Status check_expanded(std::string_view argument, const std::string& expanded) {
   const bool begins_with_value = argument.starts_with('{') && !argument.starts_with("{{");
   if (!begins_with_value || !expanded.starts_with('-')) return {};
-  return refused("the value of " + in_quotes(argument) + ", " + in_quotes(expanded) +
-                     ", begins with '-', so the program would read it as an option",
+  return refused("the value begins with '-', so the program would read it as an option",
                  "write the option's name and '=' before the placeholder");
 }
 
@@ -94,11 +93,15 @@ Result<std::vector<std::string>> expand(const Options& options, std::string_view
                                         const ExecInfo& info, const FieldValue& field_value) {
   std::vector<std::string> arguments;
   for (const std::string& argument : options.command.arguments) {
-    TRY(check_name(argument));
-    std::string expanded = TRY(expand_template(argument, cluster_name, info, field_value)
-                                   .context("expanding " + in_quotes(argument) + " in --command"));
-    TRY(check_expanded(argument, expanded));
-    arguments.push_back(std::move(expanded));
+    Result<std::string> expanded = [&]() -> Result<std::string> {
+      TRY(check_name(argument));
+      std::string text = TRY(expand_template(argument, cluster_name, info, field_value));
+      TRY(check_expanded(argument, text));
+      return text;
+    }();
+    // Not the argument itself, which may have a secret.
+    arguments.push_back(TRY(std::move(expanded).context(
+        "expanding argument " + std::to_string(arguments.size() + 1) + " of --command")));
   }
   return arguments;
 }
@@ -122,9 +125,11 @@ Result<std::vector<std::string>> expand_arguments(const Options& options,
                 [&](std::string_view field) { return value_of(options, field, request.info); });
 }
 
-bool uses_config(const std::vector<std::string>& arguments) {
-  return std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
-    return argument.find("{config.") != std::string::npos;
+bool has_placeholder(const std::vector<std::string>& arguments, std::string_view start) {
+  return std::any_of(arguments.begin(), arguments.end(), [start](const std::string& argument) {
+    const std::vector<std::string_view> names = placeholders_in(argument);
+    return std::any_of(names.begin(), names.end(),
+                       [start](std::string_view name) { return name.starts_with(start); });
   });
 }
 

@@ -10,6 +10,7 @@
 #include <execcred/exec/provider.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace execcred::wrap {
@@ -22,7 +23,7 @@ Status check_arguments(const Options& options);
 Result<std::vector<std::string>> expand_arguments(const Options& options,
                                                   const CredentialRequest& request);
 
-// Whether an argument has a {config.FIELD}.
-bool uses_config(const std::vector<std::string>& arguments);
+// Whether an argument has a placeholder whose name begins with `start`.
+bool has_placeholder(const std::vector<std::string>& arguments, std::string_view start = {});
 
 }  // namespace execcred::wrap

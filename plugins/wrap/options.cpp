@@ -30,7 +30,7 @@ Result<std::string> parse_path(const std::string& text) {
 
 Result<AllowedField> parse_allowed_field(const std::string& text) {
   const std::size_t mark = text.find('=');
-  if (mark == std::string::npos || mark == 0) {
+  if (mark == std::string::npos || mark == 0 || mark + 1 == text.size()) {
     return Error::configuration(in_quotes(text) + " is no FIELD=PATTERN", "like team=fleet-*");
   }
   AllowedField allowed = {.field = text.substr(0, mark)};

@@ -70,6 +70,11 @@ TEST_CASE("lint: templates of wrap are checked as the plugin does") {
   found("}", "brace without its counterpart");
   found("{config.a}", "there is no --allow-config");
   found("--{clusterName}", "be an option's name");
+  // Braces that are written twice are no placeholder.
+  check_findings(with({R"(--command=["/usr/bin/x","{{clusterName}}","{{config.x}}"])",
+                       "--output=token", "--cache"}),
+                 {{kArgs, "one credential would serve every server"},
+                  {kArgs, "lacks --allow-server", kWarning}});
 }
 
 }  // namespace

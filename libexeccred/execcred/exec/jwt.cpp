@@ -215,6 +215,13 @@ Status check_audience(const std::optional<UnverifiedClaims>& claims, std::string
 Status check_audience(const SecretString& token, std::string_view option,
                       const std::vector<std::string>& wanted) {
   if (wanted.empty()) return {};
+  if (token.empty()) {
+    const std::string name(option);
+    return Error{.kind = Error::Kind::no_credential,
+                 .message = name + " cannot be checked: the credential is a certificate",
+                 .hint = "leave " + name + " out for certificates",
+                 .cause = cause::kCredentialWrongAudience};
+  }
   const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
   return check_audience(claims, option, wanted);
 }

@@ -62,10 +62,31 @@ Result<std::string_view> placeholder_of(std::string_view text, bool has_fields) 
   const std::string_view name = text.substr(1, end - 1);
   const bool is_field = has_fields && name.starts_with(kField) && name.size() > kField.size();
   if (is_field || name == "clusterName" || name == "server.host") return name;
-  return no_placeholder(in_quotes(text.substr(0, end + 1)) + " is no placeholder", has_fields);
+  // Other text in braces, such as JSON, may have a secret.
+  const bool is_name = std::all_of(name.begin(), name.end(), [](char c) {
+    return is_alphanumeric(c) || c == '.' || c == '_' || c == '-';
+  });
+  const std::string what = is_name ? in_quotes(text.substr(0, end + 1)) : "a text in braces";
+  return no_placeholder(what + " is no placeholder", has_fields);
 }
 
 }  // namespace
+
+std::vector<std::string_view> placeholders_in(std::string_view argument) {
+  std::vector<std::string_view> found;
+  for (std::size_t brace = 0; (brace = argument.find_first_of("{}")) != std::string_view::npos;) {
+    argument.remove_prefix(brace);
+    std::size_t size = 2;  // of a brace that is written twice
+    if (argument.size() < size || argument[1] != argument[0]) {
+      const Result<std::string_view> placeholder = placeholder_of(argument, true);
+      if (!placeholder) return found;
+      found.push_back(*placeholder);
+      size += placeholder->size();
+    }
+    argument.remove_prefix(size);
+  }
+  return found;
+}
 
 bool names_server(std::string_view text) {
   return text.find(kServerHost) != std::string_view::npos;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace execcred {
 
@@ -25,6 +26,10 @@ using FieldValue = std::function<Result<std::string>(std::string_view field)>;
 // twice is a brace.
 Result<std::string> expand_template(std::string_view text, std::string_view cluster_name,
                                     const ExecInfo& info, const FieldValue& field_value = {});
+
+// The placeholders of a program's argument, such as "clusterName" and "config.region". Empty after
+// what expand_template() refuses.
+std::vector<std::string_view> placeholders_in(std::string_view argument);
 
 inline constexpr std::string_view kServerHost = "{server.host}";
 // Whether the text contains {server.host}.

@@ -78,6 +78,7 @@ TEST_CASE("template: values and templates that are refused, before the program r
       {{"a"}, "{}", {"--allow-config=allowServer=a"}, 2, "is the option --allow-server"},
       {{"a"}, "{}", {"--allow-config=clusterName=a"}, 2, "is the option --cluster"},
       {{"a"}, "{}", {"--allow-config=x"}, 2, "is no FIELD=PATTERN"},
+      {{"a"}, "{}", {"--allow-config=x="}, 2, "is no FIELD=PATTERN"},
       {{"a"}, "{}", {"--allow-config=x=*"}, 2, "is no pattern"},
   };
   for (const Case& c : cases) {
