@@ -11,6 +11,7 @@
 #include "version.hpp"
 
 #include <execcred/base/clock.hpp>
+#include <execcred/base/hidden.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -46,7 +47,7 @@ std::vector<MappedProvider> providers_of(const BundleInput& input) {
 
 std::string mapping_text(const BundleInput& input) {
   const Result<std::string> text = read_untrusted_file(input.mapping_path, kMaxMapping);
-  return text ? text_without_secrets(*text) : std::string();
+  return text ? without_tokens(text_without_secrets(*text)) : std::string();
 }
 
 // Of each ClusterProfile, what the commands use.
@@ -68,7 +69,7 @@ std::string profiles_text(const BundleInput& input) {
     return {};
   };
   static_cast<void>(input.source->for_each({}, take));
-  return text_without_secrets(json::to_text(Value(std::move(items))));
+  return without_tokens(text_without_secrets(json::to_text(Value(std::move(items)))));
 }
 
 std::string lint_text(const BundleInput& input) {
@@ -131,12 +132,10 @@ std::string settings_of(const MappedProvider& provider, const BundleInput& input
   return std::string(run->output.reveal()) + run->error_output;
 }
 
-// Line by line, without JWTs and control characters, and with "~" for the home directory.
+// Line by line, without control characters, and with "~" for the home directory.
 std::string scrubbed(std::string_view text, std::string_view home) {
   std::string clean;
-  for (const std::string_view line : split(text, '\n')) {
-    clean += shown_text(line, {}, kMaxLine) + "\n";
-  }
+  for (const std::string_view line : split(text, '\n')) clean += printable(line) + "\n";
   if (clean.ends_with("\n\n") || clean == "\n") clean.pop_back();
   if (home.size() < 2) return clean;
   for (std::size_t at = clean.find(home); at != std::string::npos; at = clean.find(home, at + 1)) {
@@ -147,7 +146,7 @@ std::string scrubbed(std::string_view text, std::string_view home) {
 
 std::vector<ArchiveFile> members_of(const BundleInput& input, TimePoint now) {
   std::vector<ArchiveFile> members = {
-      {.name = "doctor.json", .text = doctor::write_json(*input.items)},
+      {.name = "doctor.json", .text = without_secrets(doctor::write_json(*input.items))},
       {.name = "version.json", .text = version_json()}};
   const std::vector<MappedProvider> providers = providers_of(input);
   if (!input.mapping_path.empty()) {
@@ -159,11 +158,11 @@ std::vector<ArchiveFile> members_of(const BundleInput& input, TimePoint now) {
   for (const std::string& path : logs_of(providers, input.environment)) {
     log += recent_lines(path, now);
   }
-  members.push_back({.name = "log.jsonl", .text = std::move(log)});
+  members.push_back({.name = "log.jsonl", .text = without_secrets(log)});
   for (std::size_t i = 0; i < providers.size(); ++i) {
     if (!is_plugin_of_ours(providers[i].exec.command)) continue;
     members.push_back({.name = "show-config-" + std::to_string(i) + ".txt",
-                       .text = settings_of(providers[i], input)});
+                       .text = without_secrets(settings_of(providers[i], input))});
   }
   return members;
 }

@@ -47,7 +47,8 @@ class Masks {
  public:
   Value hide(const Value& value) {
     if (const std::string* text = value.string()) {
-      return lint::secret_in(*text).empty() ? value : Value(mask(*text));
+      const bool is_secret = !lint::secret_in(*text).empty() || lint::has_named_secret(*text);
+      return is_secret ? Value(mask(*text)) : value;
     }
     if (const json::Array* items = value.array()) return hide_items(*items);
     if (const json::Object* members = value.object()) return hide_members(value, *members);
@@ -76,6 +77,16 @@ class Masks {
     return hidden;
   }
 
+  // The value may be a command with arguments of its own, as a JSON array.
+  static bool has_secret(const lint::Argument& argument) {
+    if (lint::may_be_secret(argument.name, argument.value)) return true;
+    const std::vector<lint::Argument> inner =
+        lint::split_arguments(lint::texts_of_array(argument.value), nullptr);
+    return std::any_of(inner.begin(), inner.end(), [](const lint::Argument& one) {
+      return !one.name.empty() && lint::may_be_secret(one.name, one.value);
+    });
+  }
+
   // The items may be the arguments of a command.
   Value hide_items(const json::Array& items) {
     json::Array hidden;
@@ -85,7 +96,7 @@ class Masks {
       texts.push_back(item.string() == nullptr ? std::string() : *item.string());
     }
     for (const lint::Argument& argument : lint::split_arguments(texts, nullptr)) {
-      if (argument.name.empty() || !lint::may_be_secret(argument.name, argument.value)) continue;
+      if (argument.name.empty() || !has_secret(argument)) continue;
       const std::size_t last = argument.index + argument.count - 1;
       const std::string lead = argument.count == 1 ? "--" + argument.name + "=" : "";
       hidden[last] = Value(lead + mask(argument.value));

@@ -219,13 +219,27 @@ bool is_name_of_password(std::string_view name) {
          });
 }
 
+bool has_named_secret(std::string_view text) {
+  constexpr std::size_t kMostJudged = 256;  // of a value, so that the time is linear
+  constexpr std::string_view kMarks = "=:";
+  const auto is_part = [](char c) { return is_alphanumeric(c) || c == '-' || c == '_'; };
+  for (std::size_t at = text.find_first_of(kMarks); at != std::string_view::npos;
+       at = text.find_first_of(kMarks, at + 1)) {
+    const std::size_t end = at > 0 && text[at - 1] == '"' ? at - 1 : at;  // a name in JSON
+    std::size_t begin = end;
+    while (begin > 0 && is_part(text[begin - 1])) --begin;
+    if (!is_name_of_secret(text.substr(begin, end - begin))) continue;
+    std::string_view value = text.substr(at + 1, kMostJudged);
+    value.remove_prefix(std::min(value.find_first_not_of(" \"'"), value.size()));
+    if (is_long_word(value.substr(0, value.find_first_of(" \t\r\n\"',}")))) return true;
+  }
+  return false;
+}
+
 bool may_be_secret(std::string_view name, std::string_view value) {
   if (!secret_in(value).empty()) return true;
-  const std::size_t equals = std::min(value.find('='), value.size());
-  const bool is_pair = equals < value.size() && is_name_of_secret(value.substr(0, equals)) &&
-                       is_long_word(value.substr(equals + 1));
   const bool is_password = is_name_of_password(name) && !value.empty() && value.find('/') != 0;
-  return is_pair || is_password || (is_name_of_secret(name) && is_long_word(value));
+  return has_named_secret(value) || is_password || (is_name_of_secret(name) && is_long_word(value));
 }
 
 void check_named_secret(const Scope& scope, const std::string& path, std::string_view name,

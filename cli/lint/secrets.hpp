@@ -27,8 +27,11 @@ std::string_view secret_in(std::string_view text);
 // Whether a field, option or variable of this name holds a secret, and not the path of one.
 bool is_name_of_secret(std::string_view name);
 
-// Whether the value may be a secret, by its form or by `name`. If the value is "NAME=VALUE", the
-// form of headers and parameters in options, NAME is checked too.
+// Whether the text has a "NAME=VALUE" or "NAME: VALUE", as headers and parameters are written, with
+// the name of a secret.
+bool has_named_secret(std::string_view text);
+
+// Whether the value may be a secret, by its form, by `name`, or by a name in it.
 bool may_be_secret(std::string_view name, std::string_view value);
 
 // Warns of a value that is a secret only by its name.

@@ -71,6 +71,45 @@ TEST_CASE("bundle: tar reads it, CONTENTS comes first, and it has no secret") {
   CHECK_FALSE(has(all.output, sandbox.path().native()));
 }
 
+// Secrets that only the words around them show.
+TEST_CASE("bundle: headers, cookies and texts in texts are no place for a secret") {
+  const Sandbox sandbox;
+  const std::string archive = sandbox.at("bundle.tar.gz");
+  const std::string fails = sandbox.script(
+      "fails",
+      "echo 'X-Vault-Token: canary-token-0123456789abcdef0123456789abcdef is bad' >&2\n"
+      "echo 'at https://user:canary-password@idp.example.com' >&2\nexit 1");
+  const auto args = [](const std::vector<std::string>& texts) {
+    std::string list;
+    for (const std::string& text : texts) list += (list.empty() ? "" : ",") + json_string(text);
+    return R"(,"provideClusterInfo":true,"args":[)" + list + "]";
+  };
+  const std::string secret = "canary-word-1234";
+  const std::string wrapped =
+      R"(["/usr/bin/curl","-H","Cookie: s=)" + secret + "\",\"-token\",\"" + secret + "\"]";
+  const Inventory inventory(
+      mapping({mapped("p", EXECCRED_BIN "/execcred-wrap",
+                      args({"--command=[" + json_string(fails) + "]", "--output=token",
+                            "--log-file=" + sandbox.at("log")})),
+               mapped("q", "/usr/bin/curl",
+                      args({"-H", "X-Vault-Token: hvs." + secret, "--header=Cookie: s=" + secret,
+                            "-H", "PRIVATE-TOKEN: " + secret, "-H", "X-Api-Key: " + secret})),
+               mapped("r", EXECCRED_BIN "/execcred-wrap", args({"--command=" + wrapped}))}),
+      profile("a",
+              {provider("p", "https://127.0.0.1:1",
+                        R"(,"extensions":[)" +
+                            extension(kExecExtension,
+                                      R"({"kubeconfig":"users:\n- user: {token: )" + secret +
+                                          R"(}\n","query":"https://h/?token=)" + secret + "\"}") +
+                            "]")}));
+  inventory.run("doctor", {"--no-request", "--bundle", archive}, {});
+  const Outcome all =
+      run({.arguments = {"/bin/tar", "-xzOf", archive}, .environment = {"PATH=/usr/bin:/bin"}});
+  CHECK_MESSAGE(all.exit_code == 0, describe(all));
+  CHECK(has(all.output, "idp.example.com"));
+  CHECK_MESSAGE(!has(all.output, "canary"), describe(all));
+}
+
 TEST_CASE("bundle: one that cannot be written is 2, and --log excludes it") {
   const Sandbox sandbox;
   const Inventory inventory = inventory_with_canaries(sandbox.at("log"));
