@@ -89,22 +89,26 @@ TEST_CASE("inventory: one or many documents, lists of both kinds, other kinds ar
   }
 }
 
-TEST_CASE(
-    "inventory: a JSON list's item beyond the limits is a problem of its own in every command") {
-  std::string bad = one("bad");
-  bad.insert(bad.find("\"server\""),
-             "\"extensions\":[" +
-                 extension("x", std::string(9'990, '[') + std::string(9'990, ']')) + "],");
+TEST_CASE("inventory: a list's item beyond the limits is a problem of its own in every command") {
+  const auto too_deep = [](std::size_t depth) {
+    std::string bad = one("bad");
+    bad.insert(bad.find("\"server\""),
+               "\"extensions\":[" +
+                   extension("x", std::string(depth, '[') + std::string(depth, ']')) + "],");
+    return bad;
+  };
   const Sandbox programs;
   const std::string program = programs.script("plugin", printing("t0ken"));
   struct Case {
     std::string command;
     std::vector<std::string> arguments;
   };
-  for (const auto& [kind, version] :
-       {std::pair("List", "v1"), {"ClusterProfileList", kGroupVersion}}) {
-    const Inventory inventory(mapping({mapped("p", program)}),
-                              list(kind, version, bad + ",\n" + one("good")));
+  const std::string yaml =
+      "apiVersion: v1\nkind: List\nitems:\n- " + too_deep(90) + "\n- " + one("good") + "\n";
+  for (const std::string& profiles :
+       {list("List", "v1", too_deep(9'990) + ",\n" + one("good")),
+        list("ClusterProfileList", kGroupVersion, too_deep(9'990) + ",\n" + one("good")), yaml}) {
+    const Inventory inventory(mapping({mapped("p", program)}), profiles);
     std::filesystem::create_directory(inventory.sandbox().path() / "out");
     for (const Case& row :
          std::vector<Case>{{"get", {"--all", "-o", "json"}},

@@ -146,6 +146,65 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("parse_each_document: so is an item of a YAML list whose syntax is right") {
+  const std::string deep = std::string(40, '[') + std::string(40, ']');
+  const std::string head = "apiVersion: v1\nkind: List\nitems:\n";
+  const auto item = [](const std::string& name, const std::string& spec) {
+    return "- kind: A\n  metadata:\n    name: " + name + "\n  spec: " + spec + "\n";
+  };
+  struct Bad {
+    std::string spec;
+    std::string problem;
+  };
+  for (const Bad& bad : std::vector<Bad>{{deep, "is nested deeper than 32 levels at line 13"},
+                                         {"{a: 1, a: 2}", "has the key 'a' more than once"},
+                                         {"1\n  spec: 2", "has the key 'spec' more than once"},
+                                         {"{b: [.nan, {c: 1}], d: 2}", "at line 13"},
+                                         {"!x {y: 1}", "has the unknown tag"},
+                                         {"{? [a] : b}", "has a key that is no scalar"},
+                                         {"{<<: {a: 1}}", "has a merge key"},
+                                         {"*nothing", "has an alias without an anchor"}}) {
+    CAPTURE(bad.spec);
+    const std::string text = "x: 1\n---\n" + head + item("a", "&s {t: 1}") + item("b", bad.spec) +
+                             item("c", "*s") + "- .nan\n- !x {y: [1]}\n" + item("d", "1") +
+                             "---\ny: 2\n";
+    const auto documents = parse_each_document(text, kMax);
+    REQUIRE(documents.size() == 3);
+    REQUIRE(documents[1].has_value());
+    const Document& list = *documents[1];
+    CHECK(to_text(*list.value.find("items")) ==
+          R"([{"kind":"A","metadata":{"name":"a"},"spec":{"t":1}},)"
+          R"({"kind":"A","metadata":{"name":"b"}},)"
+          R"({"kind":"A","metadata":{"name":"c"},"spec":{"t":1}},null,null,)"
+          R"({"kind":"A","metadata":{"name":"d"},"spec":1}])");
+    REQUIRE(list.item_problems.size() == 3);
+    const std::string& problem = list.item_problems.at(1).message;
+    CHECK_MESSAGE(problem.starts_with("the object "), problem);
+    CHECK_MESSAGE(problem.find(bad.problem) != std::string::npos, problem);
+  }
+  // An anchor of an item that cannot be read is none for the others.
+  const auto anchored = parse_each_document(
+      head + item("a", "{k: &x {y: 1}, z: .nan}") + item("b", "*x") + item("c", "1"), kMax);
+  REQUIRE(anchored.size() == 1);
+  REQUIRE(anchored.front().has_value());
+  CHECK(anchored.front()->item_problems.size() == 2);
+  // Nothing of a name that is not known.
+  const auto nameless =
+      parse_each_document(head + "- metadata: {labels: {a: .nan}, name: n}\n", kMax);
+  REQUIRE(nameless.front().has_value());
+  CHECK(to_text(*nameless.front()->value.find("items")) == "[null]");
+  // What is no list, and what is no YAML, is not divided.
+  for (const std::string& text : std::vector<std::string>{
+           "kind: A\nitems:\n" + item("a", deep), head + item("a", deep) + "x: [\n",
+           head + item("a", deep) + "items: []\n", head + item("a", deep) + "x: .nan\n",
+           "kind: List\nitems: {a: .nan}\n", "- items:\n  - .nan\n", "[.nan]"}) {
+    CAPTURE(text);
+    const auto documents = parse_each_document(text, kMax);
+    REQUIRE(documents.size() == 1);
+    CHECK_FALSE(documents.front().has_value());
+  }
+}
+
 TEST_CASE("parse_each_document: aliases of all documents together have one limit") {
   std::string list = "x";
   for (int i = 1; i < 999; ++i) list += ",x";

@@ -38,11 +38,14 @@ Value outline_of(std::string_view text) {
 
 }  // namespace
 
+Error item_problem(const std::string& problem) {
+  return {.kind = Error::Kind::configuration,
+          .message = "the object " + problem,
+          .hint = "it is left out; its author must correct it, or remove it"};
+}
+
 ListItem unread_item(std::string_view text, const std::string& problem) {
-  return {.object = outline_of(text),
-          .problem = Error{.kind = Error::Kind::configuration,
-                           .message = "the object " + problem,
-                           .hint = "it is left out; its author must correct it, or remove it"}};
+  return {.object = outline_of(text), .problem = item_problem(problem)};
 }
 
 ListItem parse_item(std::string_view text, std::size_t max_bytes) {

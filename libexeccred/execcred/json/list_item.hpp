@@ -27,6 +27,9 @@ struct ListItem {
 // Parses the text of an object.
 ListItem parse_item(std::string_view text, std::size_t max_bytes = kMaxItem);
 
+// The problem of an object: "the object `problem`".
+Error item_problem(const std::string& problem);
+
 // The item of an object that `text` starts with and that is not read further, for example because
 // it is too large. `object` is a null if the text has no name.
 ListItem unread_item(std::string_view text, const std::string& problem);

@@ -152,6 +152,42 @@ std::optional<Document> parse_divided_list(std::string_view text, std::size_t ma
   return document;
 }
 
+// What tells an object from others.
+Value outline_of(const Value& item) {
+  const Value* const metadata = item.find("metadata");
+  if (metadata == nullptr || json::text_or_empty(*metadata, "name").empty()) return {};
+  Value outline((json::Object()));
+  for (const std::string_view name : {"apiVersion", "kind", "metadata"}) {
+    if (const Value* const value = item.find(name)) outline.add(name, *value);
+  }
+  return outline;
+}
+
+// The same for a list in YAML.
+std::optional<Document> parse_divided_yaml(std::string_view text, std::size_t max_bytes,
+                                           yaml::Progress& progress) {
+  std::optional<Document> list;
+  std::size_t documents = 0;
+  const auto take = [&](Value value, const yaml::ItemErrors& errors) -> Status {
+    ++documents;
+    if (value.object() == nullptr) return {};
+    list = Document{.value = std::move(value)};
+    for (json::Member& member : *list->value.object()) {
+      if (member.name != "items") continue;
+      for (const auto& [index, error] : errors) {
+        Value& item = (*member.value.array())[index];
+        item = outline_of(item);
+        list->item_problems.emplace(index, item_problem(error.message));
+      }
+    }
+    return {};
+  };
+  const Status read = yaml::for_each_divided_document(text, {.bytes = max_bytes}, progress, take);
+  if (!read || documents != 1 || !list) return {};
+  if (!json::text_or_empty(list->value.find("kind")).ends_with("List")) return {};
+  return list;
+}
+
 // Whether the line is a marker of YAML: "---" or "...", alone or before a space.
 bool is_marker(std::string_view line, std::string_view marker) {
   if (!line.starts_with(marker)) return false;
@@ -238,6 +274,7 @@ std::vector<Result<Document>> parse_each_document(std::string_view text, std::si
     Result<std::vector<Value>> documents = parse_piece(content, max_bytes, progress);
     std::optional<Document> list;
     if (!documents) list = parse_divided_list(content, max_bytes, progress.lines);
+    if (!documents && !list) list = parse_divided_yaml(content, max_bytes, progress);
     if (list) {
       results.emplace_back(*std::move(list));
     } else {

@@ -248,7 +248,13 @@ class DocumentBuilder {
       : limits_(limits), progress_(progress) {}
 
   Status take(const yaml_event_t& event);
+  // Takes an event after an error, or that of the error. False if the error is in no item of a
+  // list.
+  bool take_as_item(const yaml_event_t& event, const Error& error);
+  bool is_passing_over() const { return rest_of_item_ > 0; }
+  void pass_over(const yaml_event_t& event);
   std::optional<Value> take_root() { return std::exchange(root_, std::nullopt); }
+  ItemErrors take_errors() { return std::exchange(item_errors_, {}); }
 
  private:
   struct Container {
@@ -275,7 +281,54 @@ class DocumentBuilder {
   std::vector<Place> places_;  // of all containers
   std::map<std::string, Place, std::less<>> anchors_;
   std::optional<Value> root_;
+  ItemErrors item_errors_;
+  Value outline_;                 // what remains of the item that is passed over
+  std::size_t rest_of_item_ = 0;  // how many of its containers are still open
 };
+
+int depth_change(const yaml_event_t& event) {
+  switch (event.type) {
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_MAPPING_START_EVENT:
+      return 1;
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+      return -1;
+    default:
+      return 0;
+  }
+}
+
+bool DocumentBuilder::take_as_item(const yaml_event_t& event, const Error& error) {
+  constexpr std::size_t kOfList = 2;  // the document, and its items
+  const bool is_in_list =
+      open_.size() >= kOfList && open_.front().key == "items" && !open_[1].is_mapping;
+  // The end of the items themselves is no part of an item.
+  if (!is_in_list || (open_.size() == kOfList && depth_change(event) < 0)) return false;
+  outline_ = {};
+  rest_of_item_ = open_.size() - kOfList;
+  if (rest_of_item_ > 0) {
+    const std::size_t first = open_[kOfList].number;
+    std::erase_if(anchors_, [first](const auto& one) { return one.second.container >= first; });
+    // Its open members, too, so that the error may be in metadata.
+    for (; open_.size() > kOfList + 1; open_.pop_back()) {
+      Container& parent = open_[open_.size() - 2];
+      if (parent.key) parent.value.add(*parent.key, std::move(open_.back().value));
+    }
+    outline_ = std::move(open_.back().value);
+    open_.pop_back();
+  }
+  item_errors_.emplace(size_of(open_.back().value), error);
+  pass_over(event);
+  return true;
+}
+
+void DocumentBuilder::pass_over(const yaml_event_t& event) {
+  const int change = depth_change(event);
+  if (change > 0) ++rest_of_item_;
+  if (change < 0) --rest_of_item_;
+  if (rest_of_item_ == 0) open_.back().value.array()->push_back(std::exchange(outline_, {}));
+}
 
 Status DocumentBuilder::take(const yaml_event_t& event) {
   const auto& data = event.data;
@@ -332,20 +385,20 @@ void keep_last(json::Object& members) {
 }
 
 Status DocumentBuilder::close(const yaml_mark_t& mark) {
-  Container container = std::move(open_.back());
-  open_.pop_back();
-  if (const json::Object* members = container.value.object()) {
+  if (json::Object* const members = open_.back().value.object()) {
     std::vector<std::string_view> names;
     for (const json::Member& member : *members) names.emplace_back(member.name);
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end() && limits_.last_key_counts) {
-      keep_last(*container.value.object());
+      keep_last(*members);
     } else if (twice != names.end()) {
       return wrong_at(
           "has the key " + in_quotes(*twice) + " more than once in the mapping that ends", mark);
     }
   }
+  Container container = std::move(open_.back());
+  open_.pop_back();
   return add(std::move(container.value), container.anchor, mark);
 }
 
@@ -432,8 +485,10 @@ Status for_each_document(std::string_view text, const Limits& limits,
   return for_each_document(text, limits, progress, receive);
 }
 
-Status for_each_document(std::string_view text, const Limits& limits, Progress& progress,
-                         const std::function<Status(Value)>& receive) {
+namespace {
+
+Status read_documents(std::string_view text, const Limits& limits, Progress& progress, bool divides,
+                      const std::function<Status(Value, ItemErrors)>& receive) {
   if (text.size() > limits.bytes) {
     return Error{.kind = Error::Kind::configuration,
                  .message = "is larger than " + std::to_string(limits.bytes / 1024) + " KiB"};
@@ -446,17 +501,36 @@ Status for_each_document(std::string_view text, const Limits& limits, Progress& 
     if (!parser.next(next.event)) return parser.error();
     if (next.event.type == YAML_STREAM_END_EVENT) return {};
     if (next.event.type == YAML_DOCUMENT_START_EVENT) builder.emplace(limits, progress);
-    if (builder) TRY(builder->take(next.event));
+    if (builder && builder->is_passing_over()) {
+      builder->pass_over(next.event);
+    } else if (builder) {
+      Status taken = builder->take(next.event);
+      if (!taken && !(divides && builder->take_as_item(next.event, taken.error()))) return taken;
+    }
     if (next.event.type != YAML_DOCUMENT_END_EVENT) continue;
     std::optional<Value> root = builder->take_root();
     if (!root || root->is_null()) {
       if (limits.documents == 1) return {};
       continue;
     }
-    TRY(receive(*std::move(root)));
+    TRY(receive(*std::move(root), builder->take_errors()));
     ++received;
   }
   return {};
+}
+
+}  // namespace
+
+Status for_each_document(std::string_view text, const Limits& limits, Progress& progress,
+                         const std::function<Status(Value)>& receive) {
+  return read_documents(
+      text, limits, progress, false,
+      [&receive](Value value, const ItemErrors& /*none*/) { return receive(std::move(value)); });
+}
+
+Status for_each_divided_document(std::string_view text, const Limits& limits, Progress& progress,
+                                 const std::function<Status(Value, ItemErrors)>& receive) {
+  return read_documents(text, limits, progress, true, receive);
 }
 
 }  // namespace execcred::yaml

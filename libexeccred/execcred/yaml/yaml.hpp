@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -51,5 +52,14 @@ Status for_each_document(std::string_view text, const Limits& limits,
 // The same for a piece of a text: what its aliases add is counted together with earlier pieces.
 Status for_each_document(std::string_view text, const Limits& limits, Progress& progress,
                          const std::function<Status(json::Value)>& receive);
+
+// The errors of items of a list, by their index.
+using ItemErrors = std::map<std::size_t, Error>;
+
+// The same for a text that for_each_document() refuses. What it refuses in one of the `items` of a
+// document is an error of that item, of which only the members before the error remain. What is no
+// YAML at all is still an error of the text.
+Status for_each_divided_document(std::string_view text, const Limits& limits, Progress& progress,
+                                 const std::function<Status(json::Value, ItemErrors)>& receive);
 
 }  // namespace execcred::yaml
