@@ -77,7 +77,7 @@ std::optional<std::string> cause_in(std::string_view message) {
 
 // The title of an exit code's section: for the number alone, or after "exit code" in a message.
 std::optional<std::string> exit_code_in(const std::string& message) {
-  const std::size_t at = message.find(kExitCode);
+  const std::size_t at = ascii_lower(message).find(kExitCode);
   std::string_view number = message;
   if (at != std::string::npos) number.remove_prefix(at + kExitCode.size());
   const auto digits = static_cast<std::size_t>(

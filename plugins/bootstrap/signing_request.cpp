@@ -238,9 +238,13 @@ Result<PendingRequest> CertificateSigning::make_locked(HubClient& cluster,
     }
     is_new = false;
     if (made_ == kMostMade) {
-      return Error::unavailable(
-          shown_subject(pending->name) + " was deleted each time that it was created",
-          "check which programs delete certificate signing requests on the cluster");
+      return found.is_there
+                 ? Error::unavailable(
+                       "the certificate signing requests that were created have other content",
+                       "check which programs change certificate signing requests on the cluster")
+                 : Error::unavailable(
+                       shown_subject(pending->name) + " was deleted each time that it was created",
+                       "check which programs delete certificate signing requests on the cluster");
     }
     // The time after which the file may be removed starts again.
     store_.write(*pending);

@@ -26,7 +26,8 @@ TEST_CASE("bearer_token: accepts one word, and removes the white space around it
     CHECK(token->text().reveal() == "abc.def-ghi_jkl");
   }
   CHECK(bearer_token(SecretString("a")));
-  CHECK(bearer_token(SecretString(std::string(100'000, 'a'))));
+  CHECK(bearer_token(SecretString(std::string(128UL * 1024, 'a'))));
+  check_refused(std::string(128UL * 1024 + 1, 'a'), "the token has more than 128 KiB");
 }
 
 TEST_CASE("bearer_token: accepts only the 94 visible ASCII bytes") {

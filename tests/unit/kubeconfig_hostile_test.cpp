@@ -42,6 +42,9 @@ TEST_CASE("kubeconfig: must be exactly one document, which is a mapping") {
   check_malformed("", "the kubeconfig is empty");
   check_malformed("# nothing\n---\n", "the kubeconfig is empty");
   check_malformed("null", "the kubeconfig is empty");
+  for (const char* mark : {"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"}) {
+    check_malformed(mark, "the kubeconfig is empty");
+  }
   const std::string two = KubeconfigText().text() + "---\n" + KubeconfigText().text();
   check_stored_malformed(two, "the kubeconfig holds more than one document");
   CHECK(Kubeconfig::parse(two, Kubeconfig::Source::hub));  // clients read the first alone

@@ -6,6 +6,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/os/file.hpp>
 
 #include <algorithm>
 #include <array>
@@ -115,6 +116,7 @@ Result<BearerToken> bearer_token(const SecretString& content) {
     error.cause = cause::kSourceMissing;
     return error;
   }
+  if (text.size() > kMaxSecretFile) return rejected("the token has more than 128 KiB");
   for (const Mistake& mistake : kMistakes) {
     if (text.starts_with(mistake.start)) {
       return rejected("this is " + std::string(mistake.what) + ", not a token");

@@ -200,8 +200,9 @@ Error failure(bool may_pass, std::string message, std::string_view hint = {}) {
 Error described_failure(const HttpResponse& reply, const std::string& code,
                         const std::string& description, const std::string& server,
                         const SecretTexts& secrets) {
-  std::string message = server + " answered " + std::to_string(reply.status) + " with the error '" +
-                        shown_text(code, secrets, kMaxCode) + "'";
+  std::string message = server + " answered " + std::to_string(reply.status) + " with " +
+                        (code.empty() ? "an error without a code"
+                                      : "the error '" + shown_text(code, secrets, kMaxCode) + "'");
   if (!description.empty()) {
     message += ": " + shown_text(description, secrets, kMaxDescription);
   }
@@ -282,9 +283,13 @@ std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string&
   const bool has_error = error != nullptr && !error->is_null();
   std::optional<Error> found;
   if (has_error) {
-    // `error` may be an object, as in APIs that are not token endpoints.
-    found = described_failure(reply, json::text_or_empty(*document, "error"),
-                              json::text_or_empty(*document, "error_description"), server, secrets);
+    // In Google's APIs, `error` is an object (AIP-193).
+    const bool is_object = error->object() != nullptr;
+    const std::string code =
+        is_object ? json::text_or_empty(*error, "status") : json::text_or_empty(*document, "error");
+    const std::string description = is_object ? json::text_or_empty(*error, "message")
+                                              : json::text_or_empty(*document, "error_description");
+    found = described_failure(reply, code, description, server, secrets);
   } else if (!is_success) {
     found = status_failure(reply, server, secrets);
   }

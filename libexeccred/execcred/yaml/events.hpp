@@ -24,6 +24,7 @@ class Parser {
   Parser(std::string_view text, std::size_t lines) : text_(text), lines_(lines) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
+    if (text_.data() == nullptr) text_ = "";  // libyaml asserts that there is a text
     is_ready_ = yaml_parser_initialize(&parser_) == 1;
     yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text_.data()),

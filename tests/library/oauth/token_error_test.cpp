@@ -47,6 +47,18 @@ TEST_CASE("token error: a permanent error is permanent with a 5xx too, but not w
   check_class(read_status(429, error_body("invalid_client")), true);
 }
 
+// As in Google's APIs (AIP-193).
+TEST_CASE("token error: an error may be an object with a status and a message") {
+  const Result<TokenReply> denied = read_status(
+      403, R"({"error":{"code":403,"message":"not allowed","status":"PERMISSION_DENIED"}})");
+  check_class(denied, false);
+  CHECK(denied.error().message ==
+        "https://idp.example:443 answered 403 with the error 'PERMISSION_DENIED': not allowed");
+  const Result<TokenReply> nameless = read_status(400, R"({"error":{"message":"why"}})");
+  CHECK(nameless.error().message ==
+        "https://idp.example:443 answered 400 with an error without a code: why");
+}
+
 TEST_CASE("token error: a 200 with an error is a failure") {
   for (const char* body : {R"({"error":"invalid_grant","access_token":"SECRET"})",
                            R"({"access_token":"SECRET","error":""})",
