@@ -47,14 +47,14 @@ class Spiffe final : public Provider {
   }
 
   static Error no_audience(const CredentialRequest& request) {
-    return Error{
-        .kind = Error::Kind::configuration,
-        .message = "a JWT-SVID needs an audience, and none is given",
-        .hint = request.info.cluster ? "pass --audience, or set spec.cluster.config.audience and "
-                                       "--allow-audience"
-                                     : "pass --audience; to take the ClusterProfile's, set "
-                                       "provideClusterInfo: true and --allow-audience",
-        .cause = request.info.cluster ? cause::kConfigRefused : cause::kClusterInfoMissing};
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "a JWT-SVID needs an audience, and none is given",
+                 .hint = request.info.cluster
+                             ? "pass --audience, or set spec.cluster.config.audience and "
+                               "--allow-audience"
+                             : "pass --audience; to take the ClusterProfile's, set "
+                               "provideClusterInfo: true and --allow-audience",
+                 .cause = request.info.cluster ? std::string_view() : cause::kClusterInfoMissing};
   }
 
   Result<Issued> get_token(const WorkloadApi& api, const CallContext& call) const {

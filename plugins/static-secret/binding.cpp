@@ -25,10 +25,13 @@ constexpr std::string_view kLegacyIssuer = "kubernetes/serviceaccount";
 constexpr std::string_view kAuthority = "spec.cluster.certificate-authority-data";
 
 Error refused(std::string message, std::string hint) {
-  return Error{.kind = Error::Kind::no_credential,
-               .message = std::move(message),
-               .hint = std::move(hint),
-               .cause = cause::kServerNotAllowed};
+  return Error::by_rule(cause::kServerNotAllowed, std::move(message), std::move(hint));
+}
+
+// A refusal for which what is stored, or what is known of the hub, may be at fault.
+Error uncertain(Error refusal) {
+  refusal.is_by_rule = false;
+  return refusal;
 }
 
 bool is_same(const Url& a, const Url& b) {
@@ -76,10 +79,11 @@ Status check_authority(const StoredServer& stored, const Cluster& cluster) {
   }
   const std::optional<std::string> pem = decode_base64(cluster.certificate_authority_data);
   if (!pem) return refused(std::string(kAuthority) + " is no base64", hint);
-  const std::vector<std::string> wanted =
-      TRY(certificates_of(stored.certificate_authority, stored.origin));
+  const Result<std::vector<std::string>> wanted =
+      certificates_of(stored.certificate_authority, stored.origin);
+  if (!wanted) return uncertain(wanted.error());
   const std::vector<std::string> given = TRY(certificates_of(*pem, std::string(kAuthority)));
-  if (std::includes(wanted.begin(), wanted.end(), given.begin(), given.end())) return {};
+  if (std::includes(wanted->begin(), wanted->end(), given.begin(), given.end())) return {};
   return refused(
       std::string(kAuthority) + " holds a certificate that is not the CA of " + stored.origin,
       hint);
@@ -189,9 +193,13 @@ Status check_is_hub(const StoredServer& hub, const Options& options,
   const Cluster& cluster = *request.info.cluster;
   // Without a CA, the client trusts those of the system, which the ClusterProfile does not choose.
   if (!cluster.certificate_authority_data.empty() && !options.allow_profile_ca) {
-    TRY(hub.certificate_authority.empty()
-            ? refuse_authority(hub, cluster, "--allow-profile-ca takes the ClusterProfile's CA")
-            : check_authority(hub, cluster));
+    const bool has_authority = !hub.certificate_authority.empty();
+    Status checked =
+        has_authority
+            ? check_authority(hub, cluster)
+            : refuse_authority(hub, cluster, "--allow-profile-ca takes the ClusterProfile's CA");
+    if (!checked && !has_authority) return uncertain(std::move(checked).error());
+    TRY(std::move(checked));
   }
   TRY(check_tls_server_name(hub, cluster));
   return check_connection(request.rules, cluster, "a token of the hub", options.allow_insecure);
@@ -217,9 +225,10 @@ Status add_annotated_server(const StoredSecret& secret, const Options& options,
   if (options.server_annotation.empty()) return {};
   const auto found = secret.annotations.find(options.server_annotation);
   if (found == secret.annotations.end()) {
-    return refused("Secret " + in_quotes(secret.full_name()) + " has no annotation " +
-                       in_quotes(options.server_annotation),
-                   "--server-annotation demands it, with the cluster's server as its value");
+    return uncertain(
+        refused("Secret " + in_quotes(secret.full_name()) + " has no annotation " +
+                    in_quotes(options.server_annotation),
+                "--server-annotation demands it, with the cluster's server as its value"));
   }
   std::string authority;
   if (options.what() == Format::token) {
@@ -274,7 +283,7 @@ Status check_hub_token(const StoredCredential& stored, const std::vector<HubIden
                  : "if it is the cluster's, --allow-hub-token allows it; or give the plugin a "
                    "service account's token for the hub");
   if (!request.info.cluster) error.cause = cause::kClusterInfoMissing;
-  return error;
+  return is_known && request.info.cluster ? error : uncertain(std::move(error));
 }
 
 Status check_secret_type(const StoredSecret& secret, const Options& options) {

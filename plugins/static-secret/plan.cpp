@@ -74,12 +74,11 @@ Status check_namespace(const Options& options, const std::string& name, const st
   for (const std::string& allowed : options.allow_namespaces) {
     if (allowed == "any" || allowed == name) return {};
   }
-  return Error{.kind = Error::Kind::no_credential,
-               .message = "namespace " + in_quotes(name) + " is not this side's own, " +
-                          in_quotes(own) + ", and not allowed",
-               .hint = "--allow-namespace=" + name +
-                       " allows it, if writers of ClusterProfiles may use the Secrets there",
-               .cause = cause::kConfigRefused};
+  return Error::by_rule(cause::kConfigRefused,
+                        "namespace " + in_quotes(name) + " is not this side's own, " +
+                            in_quotes(own) + ", and not allowed",
+                        "--allow-namespace=" + name +
+                            " allows it, if writers of ClusterProfiles may use the Secrets there");
 }
 
 Result<std::string> plan_namespace(const Options& options, const CredentialRequest& request,
@@ -161,10 +160,9 @@ Result<std::string> plan_cluster_name(const Options& options, const CredentialRe
 
 Status check_local_cluster(const Options& options, const std::string& cluster_name) {
   if (options.local_cluster.empty() || cluster_name != options.local_cluster) return {};
-  return Error{.kind = Error::Kind::no_credential,
-               .message = "cluster " + in_quotes(cluster_name) + " is this side's own",
-               .hint = "--local-cluster says so; no stored kubeconfig may take its place",
-               .cause = cause::kConfigRefused};
+  return Error::by_rule(cause::kConfigRefused,
+                        "cluster " + in_quotes(cluster_name) + " is this side's own",
+                        "--local-cluster says so; no stored kubeconfig may take its place");
 }
 
 }  // namespace

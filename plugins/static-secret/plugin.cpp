@@ -107,8 +107,13 @@ class StaticSecret final : public Provider {
                                          const CallContext& run) const {
     Hub hub = TRY(find_hub(options_.kubeconfig, run.environment));
     const OwnNamespace order = options_.convention.own_namespace;
-    const Plan plan = TRY(make_plan(options_, request, own_namespace(order, hub, run.environment),
-                                    request.settings->get("namespace").is_from_controller()));
+    const std::string own_name = own_namespace(order, hub, run.environment);
+    Result<Plan> made = make_plan(options_, request, own_name.empty() ? "default" : own_name,
+                                  request.settings->get("namespace").is_from_controller());
+    // The Pod's own namespace may be the one that was refused.
+    const bool is_own_unread = own_name.empty() && !in_cluster_server(run.environment).empty();
+    if (!made && is_own_unread) made.error().is_by_rule = false;
+    const Plan plan = TRY(std::move(made));
     std::vector<HubIdentity> own;
     own.push_back({.token = hub.token.copy(), .server = server_of(hub), .is_source = true});
     if (hub.server != in_cluster_server(run.environment)) {
@@ -127,6 +132,7 @@ class StaticSecret final : public Provider {
     return stored;
   }
 
+  // Empty if it is not known.
   static std::string own_namespace(OwnNamespace order, const Hub& hub,
                                    const Environment& environment) {
     if (order == OwnNamespace::environment_first) {
@@ -134,8 +140,7 @@ class StaticSecret final : public Provider {
       if (std::string name = in_cluster_namespace(environment); !name.empty()) return name;
     }
     if (!hub.name_space.empty()) return hub.name_space;
-    const std::string name = in_cluster_namespace(environment);
-    return name.empty() ? "default" : name;
+    return in_cluster_namespace(environment);
   }
 
   Options options_;

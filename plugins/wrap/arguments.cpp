@@ -17,10 +17,7 @@ namespace {
 constexpr std::size_t kMaxValue = 253;
 
 Error refused(std::string message, std::string hint = {}) {
-  return Error{.kind = Error::Kind::no_credential,
-               .message = std::move(message),
-               .hint = std::move(hint),
-               .cause = cause::kConfigRefused};
+  return Error::by_rule(cause::kConfigRefused, std::move(message), std::move(hint));
 }
 
 Status check_has_permission(const Options& options, std::string_view field) {

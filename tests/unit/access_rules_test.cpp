@@ -67,11 +67,17 @@ TEST_CASE("check_cluster: a server that is not https, or is ambiguous, is refuse
                                             {"https://h/#f", kConfiguration}}}) {
     CAPTURE(c.server);
     const ExecInfo asked = info({.server = std::string(c.server)});
-    check_fails(check_cluster({}, asked), c.kind, "spec.cluster.server");
+    const Status alone = check_cluster({}, asked);
+    check_fails(alone, c.kind, "spec.cluster.server");
+    CHECK(alone.error().is_by_rule == (c.kind == kRefused));
     // With --allow-server, a server that cannot be identified for certain is not allowed.
-    check_fails(check_cluster(rules({"https://good", "https://*.h:*"}), asked), kRefused,
-                "spec.cluster.server");
-    check_fails(check_server_is_https(c.server, "the.field"), c.kind, "the.field");
+    const Status bound = check_cluster(rules({"https://good", "https://*.h:*"}), asked);
+    check_fails(bound, kRefused, "spec.cluster.server");
+    CHECK(bound.error().is_by_rule);
+    // The field may be of a kubeconfig.
+    const Status of_any = check_server_is_https(c.server, "the.field");
+    check_fails(of_any, c.kind, "the.field");
+    CHECK_FALSE(of_any.error().is_by_rule);
   }
   CHECK(check_server_is_https("https://h", "the.field"));
 }
@@ -137,6 +143,7 @@ TEST_CASE("check_cluster: a name alone requires the same, and the message says w
     const Status checked = check({}, asked);
     check_fails(checked, kRefused, "{server.host} in --x");
     CHECK(checked.error().cause == cause::kServerNotAllowed);
+    CHECK(checked.error().is_by_rule);
   }
   CHECK(check(rules({}, {"http://proxy"}), proxied));
   check_fails(check(rules({}, {"http://proxy"}), insecure), kRefused, "insecure-skip-tls-verify");
@@ -230,7 +237,9 @@ TEST_CASE(
         write_file(dir / "open", certificate("one"), 0666)}) {
     CAPTURE(path.native());
     pinned.server_ca_file = path;
-    check_fails(check_cluster(pinned, asked), kConfiguration, path.native());
+    const Status checked = check_cluster(pinned, asked);
+    check_fails(checked, kConfiguration, path.native());
+    CHECK_FALSE(checked.error().is_by_rule);
   }
 }
 

@@ -149,7 +149,9 @@ TEST_CASE("check_choices: the kind of error shows whether the mapping or the cho
            {{"--role=a"}, R"({"role":["a"]})", {}, kConfiguration, "spec.cluster.config.role"}}) {
     CAPTURE(c.text);
     Program program;
-    check_fails(program.run(c.arguments, c.config, c.variables), c.kind, c.text);
+    const Status checked = program.run(c.arguments, c.config, c.variables);
+    check_fails(checked, c.kind, c.text);
+    CHECK(checked.error().is_by_rule == (c.kind == kRefused));
   }
 }
 

@@ -29,6 +29,8 @@ struct Error {
   // A fault of this machine or process: the provider was not asked, or its answer was lost. No
   // cache remembers it.
   bool is_local = false;
+  // A rule refuses what the ClusterProfile asks for, as by_rule() says.
+  bool is_by_rule = false;
   // An id of cause.hpp, with static storage duration. Empty: cause_of() derives it from the kind.
   std::string_view cause = {};
 
@@ -44,6 +46,17 @@ struct Error {
   }
   static Error internal(std::string message, std::string hint = {}) {
     return of(Kind::internal, std::move(message), std::move(hint));
+  }
+
+  // The refusal (no_credential) by a rule about the ClusterProfile's content. `execcred sync` then
+  // removes what it wrote for that ClusterProfile, so no fault of a file, of this machine or of a
+  // provider may be the reason.
+  static Error by_rule(std::string_view cause, std::string message, std::string hint = {}) {
+    return {.kind = Kind::no_credential,
+            .message = std::move(message),
+            .hint = std::move(hint),
+            .is_by_rule = true,
+            .cause = cause};
   }
 
  private:

@@ -37,6 +37,7 @@ std::optional<Error> parse_report(std::string_view text) {
   Error error{.message = json::text_or_empty(*document, "error"),
               .hint = json::text_or_empty(*document, "hint"),
               .is_local = is_true(document->find("local")),
+              .is_by_rule = is_true(document->find("rule")),
               .cause = *cause};
   const json::Value* const context = document->find("context");
   if (context == nullptr || context->array() == nullptr) return error;

@@ -47,7 +47,9 @@ struct Step {
   std::string message = {};  // printable
   std::string hint = {};
   std::string_view cause = {};  // of cause.hpp; empty where there is none
-  bool is_local = false;        // Error::is_local, of a step that failed
+  // Of the error of a step that failed.
+  bool is_local = false;
+  bool is_by_rule = false;
 };
 
 class Item {
@@ -75,7 +77,7 @@ class Item {
   void fail(StepId id, std::string_view cause, std::string_view message,
             std::string_view hint = {});
   // Uses the error's own cause, or `cause` if it has none.
-  void fail(StepId id, const Error& error, std::string_view cause);
+  void fail(StepId id, const Error& error, std::string_view cause = {});
 
   // Adds a secret that later texts of the report must not show.
   void keep_secret(const SecretString& secret);

@@ -43,19 +43,23 @@ void report_no_choice(const Mapping& mapping, const ClusterProfile& profile,
     return;
   }
   if (profile.access_providers.empty()) {
-    item.fail(StepId::profile, cause::kNoProvider,
-              profile.has_dropped_providers
-                  ? "its providers are in status.credentialProviders, which is no field of " +
-                        std::string(name_of(profile.version))
-                  : "it lists no access provider",
-              "the cluster's manager must write status.accessProviders");
+    item.fail(StepId::profile,
+              Error::by_rule(
+                  cause::kNoProvider,
+                  profile.has_dropped_providers
+                      ? "its providers are in status.credentialProviders, which is no field of " +
+                            std::string(name_of(profile.version))
+                      : "it lists no access provider",
+                  "the cluster's manager must write status.accessProviders"));
     return;
   }
-  item.fail(StepId::profile, cause::kProviderUnknown,
-            wanted.empty() ? "none of its access providers is in the mapping"
-                           : "it does not list the provider " + in_quotes(wanted),
-            "the ClusterProfile lists " + names_listed(profile) +
-                (wanted.empty() ? hint_on(profile, mapping.hint_on_provider) : std::string()));
+  item.fail(StepId::profile,
+            Error::by_rule(
+                cause::kProviderUnknown,
+                wanted.empty() ? "none of its access providers is in the mapping"
+                               : "it does not list the provider " + in_quotes(wanted),
+                "the ClusterProfile lists " + names_listed(profile) +
+                    (wanted.empty() ? hint_on(profile, mapping.hint_on_provider) : std::string())));
 }
 
 void resolve(const Mapping& mapping, const ClusterProfile& profile, const MappedProvider& provider,

@@ -16,10 +16,7 @@ namespace execcred {
 namespace {
 
 Error refused(std::string message, std::string hint) {
-  return Error{.kind = Error::Kind::no_credential,
-               .message = std::move(message),
-               .hint = std::move(hint),
-               .cause = cause::kServerNotAllowed};
+  return Error::by_rule(cause::kServerNotAllowed, std::move(message), std::move(hint));
 }
 
 template <class Pattern>
@@ -43,7 +40,10 @@ Result<Url> parse_server(std::string_view server, std::string_view field) {
     return std::move(url).hint("it must be https://HOST[:PORT][/PATH]");
   }
   if (url->scheme == "https") return url;
-  return refused(subject + "is not https", "credentials are given for https servers only");
+  return Error{.kind = Error::Kind::no_credential,
+               .message = subject + "is not https",
+               .hint = "credentials are given for https servers only",
+               .cause = cause::kServerNotAllowed};
 }
 
 Status check_server(const AccessRules& rules, const Cluster& cluster) {
@@ -51,11 +51,10 @@ Status check_server(const AccessRules& rules, const Cluster& cluster) {
   Result<Url> url = parse_server(cluster.server, kField);
   if (!url) {
     // With --allow-server, a server that cannot be identified for certain is not allowed.
-    if (!rules.allow_server.empty()) {
-      url.error().kind = Error::Kind::no_credential;
-      url.error().cause = cause::kServerNotAllowed;
-    }
-    return std::move(url).error();
+    const bool is_refused =
+        !rules.allow_server.empty() || url.error().cause == cause::kServerNotAllowed;
+    if (!is_refused) return std::move(url).error();
+    return refused(std::move(url.error().message), std::move(url.error().hint));
   }
   if (rules.allow_server.empty() || matches_any(rules.allow_server, *url)) return {};
   return refused(
@@ -203,11 +202,10 @@ Status check_audience(const AccessRules& rules, std::string_view audience, const
       std::any_of(rules.allow_audience.begin(), rules.allow_audience.end(),
                   [](const AudiencePattern& pattern) { return pattern.text() == "server"; });
   if (needs_server && !info.cluster) return missing_cluster_info("--allow-audience=server");
-  Error error = refused(
+  return Error::by_rule(
+      cause::kConfigRefused,
       "the ClusterProfile's audience " + in_quotes(audience) + " matches no --allow-audience",
       "allowed: " + list(rules.allow_audience));
-  error.cause = cause::kConfigRefused;
-  return error;
 }
 
 }  // namespace execcred

@@ -41,10 +41,9 @@ Error no_match(const std::string& what, const Option& option,
   std::vector<std::string> patterns;
   patterns.reserve(allowed.size());
   for (const std::string& text : allowed) patterns.push_back(in_quotes(text));
-  return {.kind = Error::Kind::no_credential,
-          .message = what + " matches no --" + std::string(option.permission),
-          .hint = "allowed: " + join(patterns, ", "),
-          .cause = cause::kConfigRefused};
+  return Error::by_rule(cause::kConfigRefused,
+                        what + " matches no --" + std::string(option.permission),
+                        "allowed: " + join(patterns, ", "));
 }
 
 Result<bool> matches_any(const std::vector<std::string>& allowed, const std::string& value) {

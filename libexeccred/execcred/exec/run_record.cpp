@@ -250,6 +250,7 @@ void RunRecord::end(int exit_code, const Error* error) {
       report.add("error", json::Value(shown(error->message, longest)));
       add_error(report, *error, longest);
       if (is_of_this_machine(*error)) report.add("local", json::Value(true));
+      if (error->is_by_rule) report.add("rule", json::Value(true));
       return json::to_text(report) + "\n";
     });
     deadline::write_if_ready(report_.get(), sent);

@@ -81,12 +81,9 @@ Result<std::vector<std::string>> read_field(const Option& option, const json::Va
 
 // The error of a choice that the controller has already made, with another value.
 Error not_its_choice(const std::string& chosen_by, const std::string& set_by) {
-  return Error{.kind = Error::Kind::no_credential,
-               .message = chosen_by + " differs from " + set_by,
-               .hint =
-                   "the ClusterProfile may choose only what the mapping leaves open: remove "
-                   "one of them",
-               .cause = cause::kConfigRefused};
+  return Error::by_rule(
+      cause::kConfigRefused, chosen_by + " differs from " + set_by,
+      "the ClusterProfile may choose only what the mapping leaves open: remove one of them");
 }
 
 // Skips a text that is in the list already, while the list is short enough to search. A duplicate

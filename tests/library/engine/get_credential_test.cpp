@@ -232,6 +232,7 @@ TEST_CASE("get_credential: a failure has its cause") {
   const std::string report =
       R"(printf '{"cause":"source-expired","error":"it ended","hint":"renew it","local":true}' >&3
 exit 1)";
+  const std::string refusal = R"(printf '{"cause":"config-refused","rule":true}' >&3; exit 1)";
   for (const Case& c : std::vector<Case>{
            {"exit 1", "program-failed"},
            {"kill -KILL $$", "program-crashed"},
@@ -256,6 +257,8 @@ exit 1)";
   CHECK(error.message == "execcred-x: it ended");
   CHECK(error.hint == "renew it");
   CHECK(error.is_local);
+  CHECK_FALSE(error.is_by_rule);
+  CHECK(Plugin(refusal, "execcred-x").run().error().is_by_rule);
   Access missing = plugin.access();
   missing.exec.command += "-missing";
   CHECK(plugin.run(missing).error().cause == "program-missing");
