@@ -59,6 +59,17 @@ Failure failure_at(const std::string& place, const Error& error) {
           .is_unavailability = error.kind == Error::Kind::unavailable};
 }
 
+// Why the existing credential stays after the failure, where that is not evident.
+std::string_view why_kept(const Failure& failure) {
+  if (failure.is_by_rule) return "it stays, because nothing may be removed now";
+  if (failure.cause == execcred::cause::kProgramFailed) {
+    return "it stays, because the program reported no cause";
+  }
+  const bool is_like_a_rule = failure.cause == execcred::cause::kConfigRefused ||
+                              failure.cause == execcred::cause::kServerNotAllowed;
+  return is_like_a_rule ? "it stays, because no rule refuses the ClusterProfile" : "";
+}
+
 class Work {
  public:
   Work(const Job& job, const JobTools& tools) : job_(job), tools_(tools) {
@@ -133,15 +144,10 @@ class Work {
   // After a failure, the old credential stays until its end. If a rule forbids it, the ledger
   // decides.
   void give_up(Failure failure) {
-    const std::string_view cause = failure.cause;
-    const bool is_forbidden = is_by_rule(cause);
-    if (!result_.held.empty() && is_forbidden && !job_.may_remove) {
-      failure.kept = "it stays, because nothing may be removed now";
-    } else if (!result_.held.empty() && cause == execcred::cause::kProgramFailed) {
-      failure.kept = "it stays, because the program reported no cause";
-    }
+    const bool is_removed = failure.is_by_rule && job_.may_remove;
+    if (!result_.held.empty() && !is_removed) failure.kept = why_kept(failure);
     report(std::move(failure));
-    if (!is_forbidden || !job_.may_remove) mark_ended();
+    if (!is_removed) mark_ended();
   }
 
   // The environment of the plugin. From the second run on, the plugin's cache must give a new
@@ -276,7 +282,8 @@ Failure failure_of(const engine::Item& item) {
           .message = step->message,
           .hint = step->hint,
           .is_unavailability = engine::is_unavailability(step->cause),
-          .is_local = step->is_local || step == &item.step(engine::StepId::program)};
+          .is_local = step->is_local || step == &item.step(engine::StepId::program),
+          .is_by_rule = step->is_by_rule};
 }
 
 JobResult do_job(const Job& job, const JobTools& tools) { return Work(job, tools).run(); }

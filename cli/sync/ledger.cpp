@@ -2,10 +2,8 @@
 #include "ledger.hpp"
 
 #include <execcred/base/assert.hpp>
-#include <execcred/base/cause.hpp>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace execcred::sync {
@@ -32,13 +30,6 @@ TimePoint shifted(TimePoint time, Duration step) {
 }
 
 }  // namespace
-
-bool is_by_rule(std::string_view cause) {
-  constexpr std::array kRules = {execcred::cause::kServerNotAllowed, execcred::cause::kNoProvider,
-                                 execcred::cause::kProviderUnknown,
-                                 execcred::cause::kConfigRefused};
-  return std::find(kRules.begin(), kRules.end(), cause) != kRules.end();
-}
 
 std::optional<Lifetime> Ledger::Cluster::lifetime() const {
   std::optional<Lifetime> earliest;
@@ -510,7 +501,7 @@ void Ledger::take(event::Ended ended) {
   if (is_changed) cluster.next_ask.reset();
   if (job.kind == Job::Kind::renew) {
     const auto refusal = std::find_if(result.failures.begin(), result.failures.end(),
-                                      [](const Failure& one) { return is_by_rule(one.cause); });
+                                      [](const Failure& one) { return one.is_by_rule; });
     // What was asked before a change says nothing about what is listed now.
     const bool is_refused = refusal != result.failures.end() && !is_changed;
     cluster.refusal = is_refused ? refusal->cause : std::string_view();

@@ -33,10 +33,6 @@ inline constexpr std::chrono::seconds kSweep(15);
 inline constexpr std::string_view kGone = "its ClusterProfile is gone";
 inline constexpr std::string_view kDuplicate = "there are two ClusterProfiles of this name";
 
-// Whether this cause means that the ClusterProfile must not have a credential, so that what was
-// written is removed.
-bool is_by_rule(std::string_view cause);
-
 struct LedgerRules {
   std::string instance = {};
   std::size_t parallel = 16;  // jobs at a time

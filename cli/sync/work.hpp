@@ -36,6 +36,8 @@ struct Failure {
   bool is_unavailability = false;
   // The program or its source is at fault, on this machine: it is asked again soon.
   bool is_local = false;
+  // A rule refuses the ClusterProfile (Error::by_rule), so that what was written is removed.
+  bool is_by_rule = false;
   std::string_view kept = {};  // why the existing credential stays, where that is not evident
 };
 

@@ -215,7 +215,10 @@ class World {
   void meddle(Index place);
   void mark_ended(Run& run);
   void end(const std::shared_ptr<Run>& run);
-  void fail(Run& run, std::string_view cause, bool is_unavailable, bool is_local = false);
+  void fail(Run& run, std::string_view cause, bool is_unavailable, bool is_local = false) {
+    fail(run, {.cause = cause, .is_unavailability = is_unavailable, .is_local = is_local});
+  }
+  void fail(Run& run, Failure failure);
 
   // The invariants
   void check_begin(const Process& process, Index cluster, const Job& job);
@@ -419,7 +422,8 @@ void World::list(Process& process, Index cluster, const Profile& profile) {
   if (told.has_problem) {
     listed.problem =
         Failure{.cause = told.is_forbidden ? cause::kNoProvider : cause::kProfileInvalid,
-                .message = told.is_forbidden ? "no provider" : "invalid"};
+                .message = told.is_forbidden ? "no provider" : "invalid",
+                .is_by_rule = told.is_forbidden};
   } else {
     listed.digest = std::to_string(profile.server);
   }
@@ -534,16 +538,15 @@ void World::begin(Process& process, Job job) {
   }
 }
 
-void World::fail(Run& run, std::string_view cause, bool is_unavailable, bool is_local) {
-  if (is_local) profiles_[run.cluster].local = now_;
-  run.result.failures.push_back(
-      {.cause = cause, .is_unavailability = is_unavailable, .is_local = is_local});
+void World::fail(Run& run, Failure failure) {
+  if (failure.is_local) profiles_[run.cluster].local = now_;
+  run.result.failures.push_back(std::move(failure));
 }
 
 // The plugin runs.
 void World::ask(const std::shared_ptr<Run>& run) {
   if (run->job.problem) {
-    fail(*run, run->job.problem->cause, false);
+    fail(*run, *run->job.problem);
     after(1ms, [this, run] { conclude(run); });
     return;
   }
@@ -562,12 +565,16 @@ void World::answer(Run& run) {
   const Provider& provider = providers_[server.provider];
   Profile& profile = profiles_[run.cluster];
   if (provider.is_missing) return fail(run, cause::kProgramMissing, false, true);
-  if (!server.is_allowed) return fail(run, cause::kServerNotAllowed, false);
+  if (!server.is_allowed) {
+    return fail(run, {.cause = cause::kServerNotAllowed, .is_by_rule = true});
+  }
   if (provider.is_down) return fail(run, cause::kSourceUnavailable, true);
   if (!is_quiet_ && once_in(100)) {
     profile.disturbed = now_;
-    constexpr std::array kCauses = {cause::kProgramFailed, cause::kSourceForbidden,
-                                    cause::kProgramTimeout, cause::kSourceMissing};
+    // A rule has these causes too, but says so.
+    constexpr std::array kCauses = {cause::kProgramFailed,  cause::kSourceForbidden,
+                                    cause::kProgramTimeout, cause::kSourceMissing,
+                                    cause::kConfigRefused,  cause::kServerNotAllowed};
     const std::string_view one = kCauses.at(any(kCauses.size()));
     return fail(run, one, false, one == cause::kSourceMissing);
   }
@@ -651,8 +658,8 @@ void World::conclude(const std::shared_ptr<Run>& run) {
   }
   if (one.job.kind != Job::Kind::remove) {
     const auto& failures = one.result.failures;
-    const bool is_refused = one.job.kind == Job::Kind::renew && !one.result.lifetime &&
-                            sync::is_by_rule(failures.front().cause);
+    const bool is_refused =
+        one.job.kind == Job::Kind::renew && !one.result.lifetime && failures.front().is_by_rule;
     if (!is_refused || !one.job.may_remove) mark_ended(one);
   }
   end(run);

@@ -121,7 +121,7 @@ TEST_CASE("sync: a removal that a plugin's refusal causes happens when the inven
   const std::string plugin =
       sandbox.script("execcred-refusing",
                      "case $1 in --version) echo 'execcred-refusing 1'; exit 0;; esac\n"
-                     "printf '%s' '{\"cause\":\"server-not-allowed\",\"error\":\"no\"}' "
+                     "printf '%s' '{\"cause\":\"server-not-allowed\",\"rule\":true}' "
                      ">&\"$EXECCRED_REPORT_FILE\"\nexit 1");
   check_removal("p", blackbox::mapping({blackbox::mapped("p", plugin)}), "server-not-allowed");
 }

@@ -43,6 +43,16 @@ TEST_CASE("a cluster whose failures are of this machine is asked again within te
   CHECK(pause_after(12, true) >= 5s);
 }
 
+TEST_CASE("a failure is by a rule only if its error says so") {
+  const auto is_by_rule = [](const Error& error) {
+    engine::Item item;
+    item.fail(engine::StepId::run, error);
+    return failure_of(item).is_by_rule;
+  };
+  CHECK(is_by_rule(Error::by_rule("config-refused", "no")));
+  CHECK_FALSE(is_by_rule(Error{.message = "no", .cause = "config-refused"}));
+}
+
 TEST_CASE("a failure is of this machine if the plugin says so, or the program cannot be started") {
   const auto is_local = [](engine::StepId step, bool says_so) {
     engine::Item item;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// `execcred sync` with execcred-oidc-federation, which has a cache, and a token server.
+// `execcred sync` with execcred's plugins: renewals from a plugin that has a cache, and which
+// failures of a plugin remove what was written.
 #include "fleet_run.hpp"
 
 #include "cli/inventory.hpp"
+#include "documents.hpp"
 #include "support/scripted_server.hpp"
+#include "support/tls_identity.hpp"
 
 #include <doctest/doctest.h>
 
@@ -57,6 +60,49 @@ class Federation {
   Fleet fleet_{{}};
 };
 
+// A cluster whose credential was written before the provider "p" became a plugin of execcred. The
+// ClusterProfile has a CA, which is also in the file ca.crt, and the audience "a".
+class Written {
+ public:
+  Written() {
+    sandbox().write("ca.crt", ca_);
+    fleet_.write_profile(
+        "a", {provider("p", "https://a.example:6443",
+                       ",\"certificate-authority-data\":\"" + base64(ca_) + "\",\"extensions\":[" +
+                           extension(kExecExtension,
+                                     "{\"audience\":\"a\",\"impersonate\":\"b@c.example\"}") +
+                           "]")});
+    REQUIRE(fleet_.once().exit_code == 0);
+  }
+
+  const Sandbox& sandbox() const { return fleet_.sandbox(); }
+  bool is_there() const { return fs::exists(fleet_.folder("a")); }
+
+  Outcome once_with(const std::string& program, const std::vector<std::string>& arguments,
+                    const std::vector<std::string>& environment = {}) const {
+    std::string list;
+    for (const std::string& argument : arguments) {
+      list += (list.empty() ? "" : ",") + json_string(argument);
+    }
+    sandbox().write(
+        "mapping.json",
+        mapping({mapped("p", program, ",\"provideClusterInfo\":true,\"args\":[" + list + "]")}));
+    Command command = fleet_.command({"--once", "--to-dir=" + fleet_.root().native()});
+    command.environment.insert(command.environment.end(), environment.begin(), environment.end());
+    return run(command);
+  }
+
+ private:
+  Fleet fleet_{{}};
+  std::string ca_ = execcred::test::make_ca("cluster CA").pem;
+};
+
+std::string plugin(const std::string& name) { return EXECCRED_BIN "/execcred-" + name; }
+
+bool says(const Outcome& outcome, const std::string& text) {
+  return outcome.error_output.find(text) != std::string::npos;
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("sync");
@@ -82,4 +128,82 @@ TEST_CASE("sync: a ClusterProfile that asks for a forbidden audience loses its f
   CHECK(outcome.error_output.find("cause=config-refused") != std::string::npos);
   CHECK_FALSE(fs::exists(fleet.folder("a")));
   CHECK(federation.issued() == 1);
+}
+
+TEST_CASE("sync: a fault of a file, a variable or the machine removes nothing") {
+  const Written written;
+  const Sandbox& sandbox = written.sandbox();
+  const std::string token = "--token-file=" + sandbox.write("a-token", "t0ken", 0600);
+  const std::string empty = sandbox.write("empty", "", 0600);
+  const std::string large = sandbox.write("large", std::string(200'000, 'a'), 0600);
+  const std::string missing = sandbox.at("missing");
+  const std::string folder = sandbox.at("profiles");
+  const std::vector<std::string> exchange = {"--flow=token-exchange", "--audience=a",
+                                             "--token-url=https://127.0.0.1:1/"};
+  const auto with = [](std::vector<std::string> all, const std::vector<std::string>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const std::string old = sandbox.script(
+      "bin/execcred-old",
+      "case $1 in --version) echo 'execcred-old 1'; exit 0;; esac\n"
+      "printf '%s' '{\"cause\":\"server-not-allowed\"}' >&\"$EXECCRED_REPORT_FILE\"\nexit 1");
+  struct Case {
+    std::string program;
+    std::vector<std::string> arguments = {};
+    std::vector<std::string> environment = {};
+  };
+  for (const Case& c : std::vector<Case>{
+           {plugin("token-file"), {token, "--server-ca-file=" + missing}},
+           {plugin("token-file"), {token, "--server-ca-file=" + empty}},
+           {plugin("token-file"), {"--token-file=" + folder}},
+           {plugin("token-file"), {"--token-file=" + large}},
+           {plugin("token-file"), {token}, {"EXECCRED_TIMEOUT=nope"}},
+           {plugin("static-secret"), {"--kubeconfig=" + empty, "--namespace=n", "--secret-name=s"}},
+           {plugin("oidc-federation"),
+            with(exchange, {"--ca-file=" + missing, "--subject-token-file=" + sandbox.at("a-token"),
+                            "--cache=false"})},
+           {plugin("oidc-federation"),
+            with(exchange, {"--subject-token-command=[\"" + missing + "\"]"})},
+           {plugin("google"), {"--credentials-file=" + empty}},
+           {old}}) {
+    const Outcome outcome = written.once_with(c.program, c.arguments, c.environment);
+    CAPTURE(c.arguments);
+    CHECK_MESSAGE(outcome.exit_code == 1, describe(outcome));
+    CHECK_MESSAGE(written.is_there(), describe(outcome));
+    CHECK_FALSE(says(outcome, " removed "));
+    const bool is_like_a_rule =
+        says(outcome, "cause=config-refused") || says(outcome, "cause=server-not-allowed");
+    CHECK(says(outcome, "it stays, because no rule refuses the ClusterProfile") == is_like_a_rule);
+  }
+}
+
+TEST_CASE("sync: a rule that refuses the ClusterProfile removes what was written") {
+  struct Case {
+    std::string program;
+    std::vector<std::string> arguments;
+    std::string cause;
+  };
+  const std::string wrapped = R"(--command=["/bin/echo","-n","x{config.audience}"])";
+  for (const Case& c : std::vector<Case>{
+           {plugin("token-file"), {"--allow-server=https://b.example"}, "server-not-allowed"},
+           {plugin("wrap"),
+            {wrapped, "--output=token", "--allow-config=audience=b"},
+            "config-refused"},
+           {plugin("oidc-federation"),
+            {"--flow=token-exchange", "--token-url=https://127.0.0.1:1/", "--allow-audience=b"},
+            "config-refused"}}) {
+    const Written written;
+    std::vector<std::string> arguments = c.arguments;
+    if (c.program != plugin("wrap")) {
+      const std::string token = written.sandbox().write("a-token", "t0ken", 0600);
+      const bool is_subject = c.program == plugin("oidc-federation");
+      arguments.push_back((is_subject ? "--subject-token-file=" : "--token-file=") + token);
+    }
+    const Outcome outcome = written.once_with(c.program, arguments);
+    CAPTURE(arguments);
+    CHECK_MESSAGE(outcome.exit_code == 1, describe(outcome));
+    CHECK_FALSE(written.is_there());
+    CHECK_MESSAGE(says(outcome, "why=" + c.cause), describe(outcome));
+  }
 }

@@ -23,7 +23,7 @@ FAULTS = [
     ("prune-false", "`--prune=false` does not keep what a rule forbids",
      "!is_refused || !may_remove()", "!is_refused || !(PLANTED ? may_remove_ : may_remove())"),
     ("any-failure-removes", "each failure of a plugin counts as a refusal by a rule",
-     "return is_by_rule(one.cause);", "return PLANTED || is_by_rule(one.cause);"),
+     "return one.is_by_rule;", "return PLANTED || one.is_by_rule;"),
     ("kept-refusal", "a ClusterProfile that is allowed again is removed",
      "cluster.refusal = is_refused ?", "if (is_refused || !PLANTED) cluster.refusal = is_refused ?"),
     ("refused-stays", "what a rule forbids stays",
