@@ -433,7 +433,7 @@ Result<Outcome> Sync::run_once(sync::Driver& driver) const {
   if (is_dry_) {
     outcome.text = SecretString(driver.plan());
     if (outcome.exit_code == 1) outcome.exit_code = 0;
-  } else if (outcome.exit_code <= 1) {
+  } else if (driver.is_usable()) {
     outcome.exit_code = sync::worse_exit_code(outcome.exit_code, driver.run_round());
   }
   return outcome;

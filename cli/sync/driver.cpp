@@ -142,15 +142,16 @@ bool Driver::has_new_mapping() {
 
 int Driver::report(const Picture& picture, const Look& look) {
   int code = 0;
-  if (picture.failure) {
-    parts_.journal.write(Level::error, *picture.failure);
-    code = exit_code(picture.failure->kind);
+  for (const Error& failure : picture.failures) {
+    parts_.journal.write(Level::error, failure);
+    code = worse_exit_code(code, exit_code(failure.kind));
   }
   for (const Error& problem : picture.problems) {
     parts_.journal.write(Level::error, problem);
     code = worse_exit_code(code, 1);
   }
-  if (look.is_known && look.is_empty() && !settings_.rules.may_be_empty) code = 2;
+  is_usable_ = look.is_known && (settings_.rules.may_be_empty || !look.is_empty());
+  if (look.is_known && !is_usable_) code = 2;
   return picture.is_known || code != 0 ? code : 3;
 }
 

@@ -67,6 +67,8 @@ class Driver {
   // Reads the mapping, if it has changed, and the inventory. Returns the part of the exit code of a
   // run with --once that the inventory causes: 0, or that of its problems.
   int look();
+  // Whether the last look found ClusterProfiles and a mapping that they may be written by.
+  bool is_usable() const { return is_usable_; }
 
   // Does everything that is due once, and returns the exit code: 3 if the Lease was lost meanwhile.
   // Ends early when `stop` is requested.
@@ -131,6 +133,7 @@ class Driver {
   Figures figures_;
   int round_code_ = 0;
   bool is_looked_at_ = false;
+  bool is_usable_ = false;
   bool is_scanned_ = false;  // since this process may write
   Duration clock_ahead_ = {};
   std::chrono::steady_clock::time_point next_sweep_ = {};

@@ -13,7 +13,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -35,15 +34,14 @@ struct ListedProfile {
 struct Picture {
   // The receiver got all ClusterProfiles, and not only those that changed.
   bool is_all = false;
-  // The ClusterProfiles are known. If false, there was no complete list yet, or it could not be
-  // read.
+  // ClusterProfiles are known. If false, there was no complete list yet, or nothing could be read.
   bool is_known = false;
   // The list is complete and up to date, and every ClusterProfile in it has a name. So a
   // ClusterProfile that is not listed has been deleted.
   bool is_whole = false;
   std::size_t count = 0;  // of ClusterProfiles: of files, only those that could be read
-  // Why the inventory could not be read.
-  std::optional<Error> failure = std::nullopt;
+  // Why the inventory, or a path of it, could not be read.
+  std::vector<Error> failures = {};
   // The errors of documents that could not be read and have no usable name.
   std::vector<Error> problems = {};
   // Files without content, which their writers may not have finished. Then the list is not whole.

@@ -96,7 +96,7 @@ Picture FileFeed::read(bool is_anew, const FeedReceiver& receiver) {
     return last_;
   }
   last_identities_ = identities();
-  Picture picture{.is_all = true, .is_known = true, .is_whole = true};
+  Picture picture{.is_all = true, .is_whole = true};
   bool is_path_empty = true;
   const auto take = [&](Result<ClusterProfile> profile, const ProfileName& name) {
     is_path_empty = false;
@@ -125,11 +125,11 @@ Picture FileFeed::read(bool is_anew, const FeedReceiver& receiver) {
     is_path_empty = true;
     const Status read = cli::ProfileSource::for_each_document_in(path, take, take_empty);
     if (!read) {
-      picture.is_known = false;
       picture.is_whole = false;
-      picture.failure = read.error();
-      break;
+      picture.failures.push_back(read.error());
+      continue;
     }
+    picture.is_known = true;
     if (is_path_empty && source_.paths().size() > 1) picture.empty_paths.push_back(path);
   }
   last_ = picture;

@@ -47,7 +47,9 @@ Picture HubFeed::read(bool is_anew, const FeedReceiver& receiver) {
   // The state is read first: what it says about all objects is true of the changes that are taken
   // after it.
   const WatchState state = watch_.state();
-  if (!state.is_complete) return {.failure = state.error};
+  std::vector<Error> failures;
+  if (state.error) failures.push_back(*state.error);
+  if (!state.is_complete) return {.failures = std::move(failures)};
   Objects news;
   {
     const std::lock_guard lock(mutex_);
@@ -70,7 +72,7 @@ Picture HubFeed::read(bool is_anew, const FeedReceiver& receiver) {
   return {.is_known = true,
           .is_whole = state.is_in_sync,
           .count = objects_.size(),
-          .failure = state.error};
+          .failures = std::move(failures)};
 }
 
 Status HubFeed::watch(std::function<void()> on_change, const StopEvent& stop) {

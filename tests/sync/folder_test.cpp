@@ -316,6 +316,29 @@ TEST_CASE("sync: nothing is removed while one of two folders is empty") {
   CHECK_FALSE(fs::exists(fleet.folder("b")));
 }
 
+TEST_CASE(
+    "sync: while a path is missing, those of the other paths are written, and none is removed") {
+  const Fleet fleet({"a", "c"});
+  const std::string more = fleet.sandbox().at("more");
+  fleet.sandbox().write("more/b.json", profile("b", {provider("p", "https://b.example:6443")}));
+  CHECK(fleet.once({"-f", more}).exit_code == 0);
+  fleet.remove_profile("c");
+  fs::rename(fleet.sandbox().path() / "profiles", fleet.sandbox().path() / "elsewhere");
+  fleet.sandbox().write("more/b.json", profile("b", {provider("p", "https://new.example:6443")}));
+  const Outcome outcome = fleet.once({"-f", more});
+  CHECK_MESSAGE(outcome.exit_code == 2, describe(outcome));
+  const std::size_t named = outcome.error_output.find(fleet.sandbox().at("profiles"));
+  CHECK(named != std::string::npos);
+  CHECK(outcome.error_output.find(fleet.sandbox().at("profiles"), named + 1) == std::string::npos);
+  CHECK(read_text(fleet.folder("b") / "server") == "https://new.example:6443");
+  CHECK(fs::exists(fleet.folder("a")));
+  CHECK(fs::exists(fleet.folder("c")));
+  fs::rename(fleet.sandbox().path() / "elsewhere", fleet.sandbox().path() / "profiles");
+  CHECK(fleet.once({"-f", more}).exit_code == 0);
+  CHECK(fs::exists(fleet.folder("a")));
+  CHECK_FALSE(fs::exists(fleet.folder("c")));
+}
+
 TEST_CASE("sync: -n default chooses the ClusterProfiles of files without a namespace") {
   const Fleet fleet({"a"});
   fleet.sandbox().write("profiles/b.json",

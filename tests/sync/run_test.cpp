@@ -72,6 +72,22 @@ TEST_CASE("sync: changed files are seen at once, and a deleted folder is written
   CHECK(run.end().exit_code == 0);
 }
 
+TEST_CASE("sync: the ClusterProfiles of a path that goes missing are still renewed") {
+  const Fleet fleet({"a"});
+  fleet.set_lifetime(6);
+  const std::string more = fleet.sandbox().at("more");
+  fleet.sandbox().write("more/b.json", profile("b", {provider("p", "https://b.example:6443")}));
+  Run run(fleet, {"-f", more});
+  CHECK(wait_until([&] { return fs::exists(fleet.folder("b") / "token"); }));
+  fs::rename(fleet.sandbox().path() / "profiles", fleet.sandbox().path() / "elsewhere");
+  CHECK(wait_until([&] { return count_of(run.log(), "error: ") > 0; }));
+  fleet.sandbox().write("more/c.json", profile("c", {provider("p", "https://c.example:6443")}));
+  CHECK(wait_until([&] { return fs::exists(fleet.folder("c") / "token"); }));
+  const std::string token = fleet.token("a");
+  CHECK(wait_until([&] { return fs::exists(fleet.folder("a")) && fleet.token("a") != token; }));
+  CHECK(run.end().exit_code == 0);
+}
+
 TEST_CASE("sync: a mapping that loses its providers while sync runs removes nothing") {
   const Fleet fleet({"a", "b", "c"});
   const std::string mapping = read_text(fleet.sandbox().path() / "mapping.json");
