@@ -241,7 +241,7 @@ void Sync::add_target_options(CommandOptions& options) {
                       .default_text = instance_},
                      parse_instance);
   options.add("prune", prunes_,
-              {.help = "Remove what belongs to a ClusterProfile that is gone or not allowed",
+              {.help = "Remove targets of refused and (without -l) deleted ClusterProfiles",
                .default_text = "true"});
 }
 
@@ -305,6 +305,7 @@ sync::DriverSettings Sync::driver_settings() const {
                     .parallel = fleet_.parallel,
                     .renewal = renewal_,
                     .prunes = prunes_,
+                    .is_selection = !source_.hub().selector().empty(),
                     .may_be_empty = may_be_empty_,
                     .seed = random_number()},
           .environment = Environment::copy()};

@@ -80,6 +80,8 @@ Actions Ledger::apply(Event event, TimePoint now) {
   return actions;
 }
 
+bool Ledger::prunes_absent() const { return rules_.prunes && !rules_.is_selection; }
+
 // The inventory
 
 Ledger::Cluster& Ledger::cluster_of(const std::string& name_space, const std::string& name) {
@@ -297,7 +299,7 @@ TimePoint Ledger::due_time(const Cluster& cluster) const {
   if (cluster.presence == Cluster::Presence::unknown) return cluster.next_ask.value_or(mark);
   if (cluster.is_gone()) {
     if (cluster.held.empty()) return kNever;
-    return cluster.next_ask.value_or(rules_.prunes ? TimePoint::min() : mark);
+    return cluster.next_ask.value_or(prunes_absent() ? TimePoint::min() : mark);
   }
   if (cluster.next_ask) return std::min(*cluster.next_ask, mark > now_ ? mark : kNever);
   if (is_due_at_once(cluster)) return TimePoint::min();
@@ -421,7 +423,7 @@ Job Ledger::job_of(const Cluster& cluster) const {
     job.renewal = std::min(job.renewal, *cluster.next_ask);
   }
   if (!cluster.is_listed()) {
-    const bool is_removal = cluster.is_gone() && rules_.prunes;
+    const bool is_removal = cluster.is_gone() && prunes_absent();
     job.kind = is_removal ? Job::Kind::remove : Job::Kind::expire;
     job.why = is_removal ? kGone : std::string_view();
     return job;

@@ -38,6 +38,8 @@ struct LedgerRules {
   std::size_t parallel = 16;  // jobs at a time
   RenewalRules renewal = {};
   bool prunes = true;
+  // The inventory has only the ClusterProfiles with certain labels, so an absent one may exist.
+  bool is_selection = false;
   bool may_be_empty = false;
   std::uint64_t seed = 0;  // of the pauses after failures
 };
@@ -136,7 +138,8 @@ class Ledger {
   using Clusters = std::map<std::string, std::unique_ptr<Cluster>, std::less<>>;
   const Clusters& clusters() const { return clusters_; }
   bool may_remove() const { return rules_.prunes && may_remove_; }
-  const LedgerRules& rules() const { return rules_; }
+  // Whether the targets of absent ClusterProfiles are removed.
+  bool prunes_absent() const;
   // The listed cluster's targets that another program may have deleted. Those that were just
   // written are left out, because a watch may lag behind the last write.
   std::vector<const Held*> settled(TimePoint now) const;

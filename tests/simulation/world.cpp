@@ -254,6 +254,7 @@ class World {
   bool has_files_ = false;
   bool may_be_empty_ = false;
   bool prunes_ = true;
+  bool is_selection_ = false;
   Inventory inventory_ = Inventory::whole;
   bool is_mapping_empty_ = false;
   std::uint64_t mapping_ = 0;
@@ -285,6 +286,7 @@ World::World(const Options& options) : options_(options), random_(options.seed) 
   has_files_ = once_in(2);
   may_be_empty_ = once_in(10);
   prunes_ = !once_in(10);
+  is_selection_ = once_in(10);
   constexpr std::array<std::chrono::seconds, 5> kLifetimes = {1h, 4h, 12h, 1h, 30min};
   for (const std::chrono::seconds lifetime : kLifetimes) {
     providers_.push_back({.lifetime = lifetime, .gives_same = once_in(4)});
@@ -357,6 +359,7 @@ void World::start(Index index) {
   processes_[index] = std::make_unique<Process>(sync::LedgerRules{.instance = "default",
                                                                   .parallel = kParallel,
                                                                   .prunes = prunes_,
+                                                                  .is_selection = is_selection_,
                                                                   .may_be_empty = may_be_empty_,
                                                                   .seed = random_()});
   Process& process = *processes_[index];
@@ -999,7 +1002,7 @@ void World::check_begin(const Process& process, Index cluster, const Job& job) {
 
 void World::check_removal(const Process& process, Index cluster, const Job& job) {
   const Told& told = process.told[cluster];
-  const bool is_gone = told.is_confirmed_gone && job.why == sync::kGone;
+  const bool is_gone = !is_selection_ && told.is_confirmed_gone && job.why == sync::kGone;
   const bool is_refused =
       told.is_forbidden || (!told.has_problem && !servers_[told.server].is_allowed);
   const bool is_by_rule =
@@ -1027,12 +1030,13 @@ void World::check_target(const Process& process, Index cluster, Index target) {
   if (clashes(process, cluster, target)) return;
   const bool is_wanted = profile.exists && provider.is_mapped && server.is_allowed;
   if (!is_wanted) {
-    if (prunes_ && object.exists && !is_theirs) {
+    const bool may_stay = !prunes_ || (is_selection_ && !profile.exists);
+    if (!may_stay && object.exists && !is_theirs) {
       break_invariant("a credential stays where none may be: " + names_[cluster]);
     }
     return;
   }
-  if (object.is_foreign || (is_theirs && !prunes_)) return;
+  if (object.is_foreign || (is_theirs && (!prunes_ || is_selection_))) return;
   if (!object.exists || is_theirs)
     return break_invariant("a target is missing: " + names_[cluster]);
   if (object.mark.digest != std::to_string(profile.server)) {

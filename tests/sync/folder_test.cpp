@@ -244,6 +244,27 @@ TEST_CASE("sync --to-dir: the folder of a deleted ClusterProfile is removed") {
   CHECK(fleet.token("a").starts_with("t0ken-"));
 }
 
+TEST_CASE("sync -l: the folder of a ClusterProfile that is not selected stays") {
+  const Fleet fleet({"a", "b"});
+  CHECK(fleet.once().exit_code == 0);
+  const std::string unlabelled = read_text(fleet.sandbox().path() / "profiles/a.json");
+  std::string labelled = unlabelled;
+  labelled.insert(labelled.find("\"name\":"), R"("labels":{"tier":"one"},)");
+  fleet.sandbox().write("profiles/a.json", labelled);
+  const std::string token = fleet.token("b");
+  const Outcome plan =
+      fleet.sync({"-l", "tier=one", "--dry-run", "--to-dir=" + fleet.root().native()});
+  CHECK_MESSAGE(plan.output.find("remove") == std::string::npos, describe(plan));
+  CHECK(fleet.once({"-l", "tier=one"}).exit_code == 0);
+  CHECK(fleet.token("b") == token);
+  // What a rule refuses is removed of a selected one.
+  fleet.write_profile("b", {});
+  const Outcome refused = fleet.once({"-l", "!tier"});
+  CHECK_MESSAGE(refused.exit_code == 1, describe(refused));
+  CHECK_FALSE(fs::exists(fleet.folder("b")));
+  CHECK(fs::exists(fleet.folder("a")));
+}
+
 TEST_CASE("sync --to-dir: nothing is removed while the inventory is broken or empty") {
   const Fleet fleet({"a", "b"});
   fleet.once();

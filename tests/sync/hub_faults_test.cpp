@@ -216,6 +216,27 @@ TEST_CASE("sync: a ClusterProfile that cannot be used on the hub blocks itself a
   }
 }
 
+TEST_CASE("sync -l: a Secret stays when its ClusterProfile on the hub is no longer selected") {
+  LiveApi api;
+  const auto put = [&](const std::string& name, const std::string& tier) {
+    Json object = profile_object(name, "https://" + name + ".example");
+    object["metadata"]["labels"] = {{"tier", tier}};
+    api.put("clusterprofiles", object);
+  };
+  put("a", "one");
+  put("b", "one");
+  const Process process(api);
+  const std::vector<std::string> selected = {"--once", "-l", "tier=one"};
+  CHECK(blackbox::run(process.command(selected)).exit_code == 0);
+  put("b", "two");
+  CHECK(blackbox::run(process.command(selected)).exit_code == 0);
+  CHECK(is_written(api, "a"));
+  CHECK(is_written(api, "b"));
+  api.erase("clusterprofiles", "fleet", "b");
+  CHECK(blackbox::run(process.command({"--once"})).exit_code == 0);
+  CHECK_FALSE(api.find("secrets", "to", "b-token"));
+}
+
 TEST_CASE("sync: after the last good ClusterProfile, a bad one does not stop the removal") {
   LiveApi api;
   put_profile(api, "gone");

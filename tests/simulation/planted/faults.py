@@ -22,6 +22,8 @@ FAULTS = [
      "|| !look.has_empty_path)", "|| PLANTED || !look.has_empty_path)"),
     ("prune-false", "`--prune=false` does not keep what a rule forbids",
      "!is_refused || !may_remove()", "!is_refused || !(PLANTED ? may_remove_ : may_remove())"),
+    ("selection", "a selection by labels removes what it does not select",
+     "&& !rules_.is_selection;", "&& (PLANTED || !rules_.is_selection);"),
     ("any-failure-removes", "each failure of a plugin counts as a refusal by a rule",
      "return one.is_by_rule;", "return PLANTED || one.is_by_rule;"),
     ("kept-refusal", "a ClusterProfile that is allowed again is removed",
