@@ -100,7 +100,7 @@ std::string hint_on(const PluginEnd& end, const Access& access) {
            "it";
   }
   if (cause == cause::kProgramTimeout && !end.has_ended) {
-    return "--timeout=DURATION sets the limit; clients wait for the program without one";
+    return "execcred doctor --timeout=DURATION waits longer; clients wait without a limit";
   }
   return end.has_ended && cause != cause::kProgramOutputInvalid ? access.exec.install_hint : "";
 }

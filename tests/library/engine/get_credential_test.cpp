@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 #include <execcred/base/rfc3339.hpp>
-#include <execcred/engine/get_credential.hpp>
+#include <execcred/engine/plugin_run.hpp>
 
 #include <array>
 #include <string>
@@ -265,6 +265,16 @@ exit 1)";
   const Plugin slow("exec sleep 1000");
   CHECK(get_credential(slow.access(), Environment({"PATH=/usr/bin:/bin"}), 50ms).error().cause ==
         "program-timeout");
+}
+
+TEST_CASE("PluginRunner: the hint on a time-out names the command that has the option") {
+  const Plugin slow("exec sleep 1000");
+  const Environment environment({"PATH=/usr/bin:/bin"});
+  engine::Item item;
+  CHECK_FALSE(
+      engine::PluginRunner(environment, {.limit = 50ms}).run(slow.access(), environment, item));
+  CHECK(item.cause() == "program-timeout");
+  CHECK(item.step(engine::StepId::run).hint.starts_with("execcred doctor --timeout=DURATION "));
 }
 
 TEST_CASE("get_credential: callbacks get the plugin's error output and how it ended") {
