@@ -178,7 +178,7 @@ std::vector<Given> given_in(const ExecConfig& exec, const DeclaredOptions& optio
   }
   for (std::size_t i = 0; i < exec.env.size(); ++i) {
     const Option* const option = options.find_variable(exec.env[i].name);
-    if (option == nullptr || !option->has_environment) continue;
+    if (option == nullptr || !option->has_environment || exec.env[i].value.empty()) continue;
     for (const std::string_view value : values_in(exec.env[i].value, option)) {
       given.push_back({.name = std::string(option->name),
                        .value = std::string(trim(value)),

@@ -3,6 +3,8 @@
 #include "unit/each_option.hpp"
 #include "lint.hpp"
 
+#include <execcred/base/text.hpp>
+
 #include <algorithm>
 
 namespace execcred {
@@ -31,6 +33,29 @@ TEST_CASE("lint: a value that an option does not allow is refused with the plugi
     ++refused;
   });
   CHECK(refused >= 10);
+}
+
+TEST_CASE("lint: an empty EXECCRED_ variable counts as unset, for every option") {
+  const auto told_with = [](const PluginInfo& plugin, const std::string& env) {
+    return lint::to_text(
+        test::lint_text(R"({"providers":[{"name":"p","execConfig":{"command":"/plugins/)" +
+                        std::string(plugin.name) + R"(",)" + env +
+                        R"("apiVersion":"client.authentication.k8s.io/v1"}}]})"),
+        {.files = 1});
+  };
+  int checked = 0;
+  test::for_each_option([&](const PluginInfo& plugin, const OptionSet&, const Option& option) {
+    if (!option.has_environment) return;
+    const std::string unset = told_with(plugin, "");
+    for (const std::string value : {R"(,"value":"")", R"(,"value":null)", ""}) {
+      const std::string env =
+          R"("env":[{"name":")" + environment_name(option.name) + R"(")" + value + "}],";
+      CAPTURE(env);
+      CHECK(told_with(plugin, env) == unset);
+    }
+    ++checked;
+  });
+  CHECK(checked > 100);
 }
 
 }  // namespace

@@ -418,6 +418,7 @@ Status Settings::store() {
 
 Status Settings::store(const Option& option) const {
   const std::vector<std::string>& texts = of(option).texts;
+  if (texts.empty()) return {};
   Status stored = option.store(texts);
   if (stored) stored = option.check_choices(texts);
   if (stored) return stored;

@@ -81,7 +81,7 @@ class Settings {
   // is not used and no flag set it. Fails at the first option whose text is wrong; the next call
   // continues after it.
   Status store();
-  // Reads the texts of one option that is set, used or not.
+  // Reads the texts of one option, used or not. Does nothing if the option is not set.
   Status store(const Option& option) const;
   Status check_required() const;
   Status check_given(const Option& option) const;
