@@ -261,6 +261,12 @@ TEST_CASE(
   }
 }
 
+// PEM whose END line is missing.
+std::string unreadable_authority() {
+  return provider("p", "https://h",
+                  R"(,"certificate-authority-data":"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==")");
+}
+
 TEST_CASE("kubeconfig: without a usable ClusterProfile the file stays as it was") {
   const Sandbox sandbox;
   const std::string mapping_path =
@@ -279,6 +285,7 @@ TEST_CASE("kubeconfig: without a usable ClusterProfile the file stays as it was"
            {sandbox.write("http.yaml", profile("c", {provider("p", "http://h")})),
             {},
             "cluster.server"},
+           {sandbox.write("ca.yaml", profile("c", {unreadable_authority()})), {}, "no END line"},
            {sandbox.at("sick"), {"--only-healthy"}, "holds no healthy ClusterProfile"}}) {
     CAPTURE(row.source);
     const std::string file = sandbox.write("fleet.kubeconfig", "as before\n");
@@ -292,6 +299,18 @@ TEST_CASE("kubeconfig: without a usable ClusterProfile the file stays as it was"
     CHECK((empty.exit_code == 0 || says(empty, row.message)));
     CHECK(read_text(file).find("clusters: []") != std::string::npos);
   }
+}
+
+TEST_CASE("kubeconfig: a refused ClusterProfile does not count, and the other is current") {
+  const Inventory inventory(
+      mapping({mapped("p", "/bin/true")}),
+      profile("bad", {unreadable_authority()}) + "\n---\n" + profile("good", {provider("p")}));
+  const std::string file = inventory.sandbox().at("fleet.kubeconfig");
+  const Outcome outcome = inventory.run("kubeconfig", {"-o", file});
+  CHECK_MESSAGE(outcome.exit_code == 1, describe(outcome));
+  CHECK(says(outcome, "no END line"));
+  CHECK(outcome.output.find("1 cluster") != std::string::npos);
+  CHECK(read_text(file).find("current-context: fleet/good\n") != std::string::npos);
 }
 
 TEST_CASE("folders: resolve and lint read the same files of a folder") {

@@ -61,17 +61,18 @@ std::string KubeconfigWriter::user_of(const Access& access) {
 }
 
 Status KubeconfigWriter::add(const Access& access) {
-  if (!names_.insert(access.cluster_profile).second) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "ClusterProfile " + access.cluster_profile + " is given twice"};
-  }
   const std::string pem =
       decode_base64(access.cluster.certificate_authority_data).value_or(std::string());
   const auto certificates = parse_go_certificates(pem);
   if (looks_like_pem(pem) && !certificates) {
     return Error{.kind = Error::Kind::configuration,
                  .message = "the certificate-authority-data of ClusterProfile " +
-                            access.cluster_profile + " " + certificates.error().message};
+                            access.cluster_profile + " " + certificates.error().message,
+                 .hint = "the author of the ClusterProfile must correct it"};
+  }
+  if (!names_.insert(access.cluster_profile).second) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "ClusterProfile " + access.cluster_profile + " is given twice"};
   }
   Value context((Object()));
   context.add("cluster", Value(access.cluster_profile));
