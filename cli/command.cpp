@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace execcred::cli {
@@ -58,13 +60,16 @@ void AccessOptions::add_to(CommandOptions& options) {
 }
 
 std::vector<std::string> AccessOptions::names() const {
-  std::vector<std::string> names;
-  if (name_.empty()) return names;
-  // A text with other characters is taken as one name. No ClusterProfile has such a name.
+  if (name_.empty()) return {};
+  // A text with other characters is taken as one name, and so is one with an empty part. No
+  // ClusterProfile has such a name.
   constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyz0123456789.-/,";
   if (name_.find_first_not_of(kOfNames) != std::string::npos) return {name_};
+  std::vector<std::string> names;
+  std::unordered_set<std::string_view> seen;
   for (const std::string_view name : split(name_, ',')) {
-    if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+    if (name.empty()) return {name_};
+    if (seen.insert(name).second) names.emplace_back(name);
   }
   return names;
 }
@@ -91,13 +96,15 @@ bool AccessOptions::has_several_names() const { return names().size() > 1; }
 
 Status AccessOptions::for_each_of(const std::vector<std::string>& names,
                                   const ReceiveProfile& receive, Outcome& outcome) const {
-  std::vector<bool> is_found(names.size(), false);
+  std::unordered_map<std::string_view, bool> is_found;
+  for (const std::string& name : names) is_found.emplace(name, false);
   std::size_t found = 0;
   const auto choose = [&](const ClusterProfile& profile) -> Status {
     bool is_chosen = false;
-    for (std::size_t at = 0; at < names.size(); ++at) {
-      if (!is_named(profile, names[at])) continue;
-      is_found[at] = is_chosen = true;
+    for (const std::string& name : {profile.name, profile.full_name()}) {
+      const auto chosen = is_found.find(name);
+      if (chosen == is_found.end()) continue;
+      chosen->second = is_chosen = true;
     }
     if (!is_chosen) return {};
     ++found;
@@ -107,12 +114,12 @@ Status AccessOptions::for_each_of(const std::vector<std::string>& names,
   inventory.found = found;
   conclude(std::move(inventory), source_, join(names, ", "), may_be_empty_, outcome);
   if (found == 0 || may_be_empty_) return {};
-  for (std::size_t at = 0; at < names.size(); ++at) {
-    if (is_found[at]) continue;
+  for (const std::string& name : names) {
+    if (is_found.at(name)) continue;
     outcome.exit_code = 1;
     outcome.problems.push_back(
         {.kind = Error::Kind::configuration,
-         .message = source_.title() + " holds no ClusterProfile named " + in_quotes(names[at]),
+         .message = source_.title() + " holds no ClusterProfile named " + in_quotes(name),
          .hint = source_.hint() + "; the others are done"});
   }
   return {};

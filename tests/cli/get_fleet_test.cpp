@@ -8,6 +8,7 @@
 
 #include <poll.h>
 #include <pty.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -214,6 +215,38 @@ TEST_CASE("get: several names run like --all, and a name without a ClusterProfil
   CHECK_REFUSAL(fleet.get_some({"--name=[a,b]"}), 2, "holds no ClusterProfile named '[a,b]'");
   CHECK_REFUSAL(fleet.get_some({"--name=a,b", "-o", "token"}), 2,
                 "'token' is no output format of several clusters");
+}
+
+TEST_CASE("get: a list of names with an empty part names no ClusterProfile") {
+  const Fleet fleet;
+  for (const std::string list : {",", "a,", ",a", "a,,b"}) {
+    CHECK_REFUSAL(fleet.get_some({"--name=" + list}), 2,
+                  "holds no ClusterProfile named '" + list + "'");
+  }
+}
+
+TEST_CASE("resolve: the time for --name is linear in the number of names") {
+  const Inventory inventory(mapping({mapped("p", "/bin/true")}), profile("a", {provider("p")}));
+  const auto seconds = [&](int names) {
+    std::string list = "a";
+    for (int i = 0; i < names; ++i) list += "," + std::to_string(i);
+    const auto used = [] {
+      rusage usage = {};
+      getrusage(RUSAGE_CHILDREN, &usage);
+      return static_cast<double>(usage.ru_utime.tv_sec) +
+             static_cast<double>(usage.ru_utime.tv_usec) / 1e6;
+    };
+    const double before = used();
+    const Outcome outcome = inventory.run("resolve", {"--name=" + list, "--allow-empty"});
+    CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+    return used() - before;
+  };
+  constexpr int kMany = 20'000;  // one argument may have 128 KiB
+  const double few = seconds(kMany / 20);
+  const double many = seconds(kMany);
+  CAPTURE(few);
+  CAPTURE(many);
+  CHECK(many < 20 * few + 0.5);
 }
 
 TEST_CASE("get --all: a broken document does not stop the others") {
