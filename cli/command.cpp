@@ -128,9 +128,11 @@ Status AccessOptions::for_each_of(const std::vector<std::string>& names,
 Result<std::optional<ClusterProfile>> AccessOptions::one_profile(Outcome& outcome) const {
   std::optional<ClusterProfile> first;
   std::size_t count = 0;
+  bool have_one_name = true;
   std::vector<std::string> names;
   const auto receive = [&](const ClusterProfile& profile) -> Status {
     if (++count == 1) first = profile;
+    have_one_name = have_one_name && profile.full_name() == first->full_name();
     if (names.size() < 10) names.push_back(profile.full_name());
     return {};
   };
@@ -138,8 +140,9 @@ Result<std::optional<ClusterProfile>> AccessOptions::one_profile(Outcome& outcom
   if (count <= 1) return first;
   return Error{.kind = Error::Kind::configuration,
                .message = source_.title() + " holds " + std::to_string(count) + " ClusterProfiles",
-               .hint = "choose one with --name: " + join(names, ", ") +
-                       (count > names.size() ? ", ..." : "")};
+               .hint = have_one_name ? "all are named " + names.front() + ": remove all but one"
+                                     : "choose one with --name: " + join(names, ", ") +
+                                           (count > names.size() ? ", ..." : "")};
 }
 
 void add_allow_empty_option(CommandOptions& options, bool& may_be_empty) {

@@ -96,7 +96,7 @@ void check_unique(const Scope& scope, const std::string& full_name) {
   scope.error("metadata.name",
               "is that of " + in_quotes(full_name) + ", which stands in " +
                   in_quotes(known->second) + " too",
-              "keep one; commands refuse to choose");
+              "keep one: get cannot choose, kubeconfig takes the first, and sync takes none");
 }
 
 // Warns of two ClusterProfiles of one cluster, and returns whether this is the second one. Each of

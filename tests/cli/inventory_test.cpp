@@ -239,6 +239,8 @@ TEST_CASE("inventory: get needs one ClusterProfile, and its error says how to ch
   const Outcome outcome = inventory.run("get");
   CHECK_REFUSAL(outcome, 2, "--name");
   CHECK(says(outcome, "fleet/a, fleet/b"));
+  const Inventory same(mapping({mapped("p", "/bin/true")}), one("a") + "\n---\n" + one("a"));
+  CHECK(says(same.run("get"), "hint: all are named fleet/a: remove all but one"));
 }
 
 TEST_CASE("inventory: an empty inventory is an error, unless --allow-empty is given") {
