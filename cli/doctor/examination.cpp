@@ -36,7 +36,8 @@ Status take_proxy(const Cluster& cluster, const Environment& environment, Route&
   }
   const Result<Proxy> proxy = parse_proxy(route.http.proxy.url);
   if (!proxy && !cluster.proxy_url.empty()) {
-    return profile_error("its proxy-url " + proxy.error().message);
+    return profile_error("its proxy-url " + proxy.error().message,
+                         "it must be http://, https:// or socks5://HOST:PORT");
   }
   if (!proxy) {
     return Error{.kind = Error::Kind::configuration,

@@ -75,8 +75,8 @@ std::string http_date(long seconds_from_now) {
 std::string kubeconfig(const Scene& scene, std::string_view user, std::string_view current) {
   return R"({"apiVersion":"v1","kind":"Config","current-context":")" + std::string(current) +
          R"(","clusters":[{"name":"c","cluster":{"server":")" + scene.server +
-         R"(","certificate-authority-data":")" + blackbox::base64(scene.ca) +
-         R"("}}],"users":[{"name":"u","user":)" + std::string(user) +
+         R"(","certificate-authority-data":")" + blackbox::base64(scene.ca) + "\"" +
+         scene.more_of_cluster + R"(}}],"users":[{"name":"u","user":)" + std::string(user) +
          R"(}],"contexts":[{"name":"one","context":{"cluster":"c","user":"u"}},)"
          R"({"name":"two","context":{"cluster":"none","user":"u"}}]})";
 }
@@ -186,9 +186,27 @@ TEST_CASE("doctor: requests go through the proxy, whose password is not shown") 
   CAPTURE(outcome.output);
   CHECK(outcome.exit_code == 0);
   CHECK(read_found(outcome.output).steps.at("proxy") == "ok");
+  const std::string path = scene.sandbox.write(
+      "config", kubeconfig(scene, R"({"token":")" + scene.token + "\"}", "one"), 0600);
+  const Outcome other = run_doctor({"--kubeconfig", path, "-o", "json"});
+  CAPTURE(other.output);
+  CHECK(other.exit_code == 0);
+  CHECK(read_found(other.output).steps.at("proxy") == "ok");
   const std::scoped_lock lock(mutex);
   CHECK(has(asked, "Proxy-Authorization: Basic " + blackbox::base64("me:word")));
-  CHECK_FALSE(has(outcome.output, "word@"));
+  CHECK_FALSE(has(outcome.output + other.output, "word@"));
+}
+
+TEST_CASE("doctor: what is wrong in a proxy's URL is told, with the field or the variable") {
+  Scene scene;
+  scene.more_of_cluster = R"(,"proxy-url":"http://127.0.0.1:9/path")";
+  CHECK(read_found(scene.run({"-o", "json"}).output).messages.at("profile") ==
+        "its proxy-url has a path or query");
+  scene.more_of_cluster.clear();
+  scene.environment = {"HTTPS_PROXY=http://proxy:9/path"};
+  scene.server = "https://api.example.com";
+  const Outcome outcome = scene.run({"-o", "json"});
+  CHECK(has(outcome.output, "\"HTTPS_PROXY has a path or query\""));
 }
 
 TEST_CASE("doctor: before Kubernetes 1.28, no user is known, an anonymous answer is no success") {

@@ -333,6 +333,19 @@ TEST_CASE("lint: kubeconfigs") {
                   {"contexts[0].context", "plain http"}});
 }
 
+TEST_CASE("lint: the proxy of a kubeconfig may have a user, whose password is reported") {
+  const auto with_proxy = [](const std::string& proxy) {
+    return kubeconfig("{token: abcdefghijklm}", "https://h', proxy-url: '" + proxy);
+  };
+  const std::string path = "clusters[0].cluster.proxy-url";
+  check_findings(with_proxy("http://u:p@127.0.0.1:3128"), {{path, "a password", kWarning}});
+  check_findings(with_proxy("http://h:2/path"), {});
+  for (const std::string proxy : {"ftp://u:p@h", "http://u:p@", "http://u:p@h:0"}) {
+    check_findings(with_proxy(proxy),
+                   {{path, "is no URL that clients support"}, {path, "a password", kWarning}});
+  }
+}
+
 TEST_CASE("lint: the config in a kubeconfig is checked if an execcred plugin reads it") {
   const auto with_config = [](const std::string& command) {
     std::string text =

@@ -183,6 +183,21 @@ TEST_CASE("default_port: is known for https, http and socks5") {
   CHECK(default_port("") == 0);
 }
 
+TEST_CASE("user_info_of, without_user_info: the part before the host") {
+  struct Split {
+    std::string_view text, info, rest;
+  };
+  for (const Split& c :
+       {Split{"http://u:p@h:1", "u:p@", "http://h:1"},
+        Split{"http://u:p@x@h/a@b", "u:p@x@", "http://h/a@b"}, Split{"http://@h", "@", "http://h"},
+        Split{"http://u@", "u@", "http://"}, Split{"http://h/a@b", "", "http://h/a@b"},
+        Split{"u:p@h", "", "u:p@h"}, Split{"u@http://h", "", "u@http://h"}, Split{"", "", ""}}) {
+    CAPTURE(c.text);
+    CHECK(user_info_of(c.text) == c.info);
+    CHECK(without_user_info(c.text) == c.rest);
+  }
+}
+
 TEST_CASE("redacted_url: removes everything that may be user info, and the query") {
   struct Redaction {
     std::string_view text;

@@ -225,6 +225,22 @@ Result<Url> parse_url(std::string_view text) {
   return url;
 }
 
+std::string_view user_info_of(std::string_view url) {
+  const std::size_t scheme_end = url.find("://");
+  if (scheme_end == std::string_view::npos) return {};
+  const std::size_t begin = scheme_end + 3;
+  const std::size_t at = url.substr(0, url.find('/', begin)).rfind('@');
+  if (at == std::string_view::npos || at < begin) return {};
+  return url.substr(begin, at + 1 - begin);
+}
+
+std::string without_user_info(std::string_view url) {
+  const std::string_view info = user_info_of(url);
+  std::string plain(url);
+  if (!info.empty()) plain.erase(url.find("://") + 3, info.size());
+  return plain;
+}
+
 std::string redacted_url(std::string_view text) {
   const std::size_t end = text.find_first_of("?#");
   const std::size_t at = text.rfind('@');

@@ -72,6 +72,10 @@ bool parse_ip_address(std::string_view text, IpAddress& address);
 // first BITS.
 std::optional<IpNetwork> parse_ip_network(std::string_view text);
 
+// The user info of the URL, with the '@' at its end; empty if there is none.
+std::string_view user_info_of(std::string_view url);
+std::string without_user_info(std::string_view url);
+
 // The default port, or 0 for an unknown scheme.
 std::uint16_t default_port(std::string_view scheme);
 

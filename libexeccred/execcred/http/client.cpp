@@ -124,7 +124,9 @@ Status CurlClient::start() {
   if (curl_ != nullptr) return {};
   TRY(start_libraries());
   if (!settings_.proxy.url.empty()) {
-    proxy_ = TRY(parse_proxy(settings_.proxy.url));
+    Result<Proxy> proxy = parse_proxy(settings_.proxy.url);
+    if (!proxy) return Error::configuration("the proxy's URL " + proxy.error().message);
+    proxy_ = std::move(proxy).value();
   }
   if (!settings_.tls.server_name.empty()) {
     Result<Host> host = parse_host(settings_.tls.server_name);

@@ -3,6 +3,7 @@
 
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/http/http.hpp>
 
 #include <algorithm>
@@ -52,30 +53,22 @@ bool names_host(std::string_view exception, const Url& url) {
 }  // namespace
 
 Result<Proxy> parse_proxy(std::string_view url) {
-  const auto unusable = [](const std::string& why) {
-    return Error{.kind = Error::Kind::configuration, .message = "the proxy's URL " + why};
-  };
-  const std::size_t scheme_end = url.find("://");
-  const std::size_t host = scheme_end == std::string_view::npos ? 0 : scheme_end + 3;
-  const std::size_t at = url.substr(0, url.find('/', host)).rfind('@');
-  const bool has_user = at != std::string_view::npos && at >= host;
-  std::string plain(url);
-  if (has_user) plain.erase(host, at + 1 - host);
-  Result<Url> parsed = parse_url(plain);
-  if (!parsed) return unusable(parsed.error().message);
-  Proxy proxy = {.url = *std::move(parsed)};
+  std::string_view info = user_info_of(url);
+  Proxy proxy = {.url = TRY(parse_url(without_user_info(url)))};
   if (proxy.url.scheme != "http" && proxy.url.scheme != "https" && proxy.url.scheme != "socks5") {
-    return unusable("starts with none of http://, https:// and socks5://");
+    return Error::configuration("starts with none of http://, https:// and socks5://");
   }
-  if (!proxy.url.path.empty() || !proxy.url.query.empty()) return unusable("has a path or query");
-  if (!has_user) return proxy;
-  const std::string_view info = url.substr(host, at - host);
+  if (!proxy.url.path.empty() || !proxy.url.query.empty()) {
+    return Error::configuration("has a path or query");
+  }
+  if (info.empty()) return proxy;
+  info.remove_suffix(1);
   const std::size_t colon = std::min(info.find(':'), info.size());
   std::optional<SecretString> user = decoded_user_info(info.substr(0, colon));
   std::optional<SecretString> password =
       decoded_user_info(info.substr(std::min(colon + 1, info.size())));
   if (!user || !password || user->reveal().find(':') != std::string_view::npos) {
-    return unusable("has malformed user info");
+    return Error::configuration("has malformed user info");
   }
   proxy.user = user->reveal();
   proxy.password = *std::move(password);

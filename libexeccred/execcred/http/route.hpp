@@ -18,8 +18,8 @@ struct Proxy {
   SecretString password = {};
 };
 
-// Fails (configuration) if the URL is malformed, has a path or query, or has another scheme than
-// http, https or socks5. It may contain user info, percent-encoded.
+// Fails (configuration) with "has …" if the URL is malformed, has a path or query, or has another
+// scheme than http, https or socks5. It may contain user info, percent-encoded.
 Result<Proxy> parse_proxy(std::string_view url);
 
 // Whether `exceptions`, read as Go reads NO_PROXY, contains the URL's host. Entries are separated
