@@ -84,7 +84,7 @@ class Connection final : private CurlClient {
   const PeerFacts& peer() const { return peer_; }
   // Whether the peer has ended TLS by an alert about the client's certificate, or its absence. In
   // TLS 1.2 that ends the handshake. In TLS 1.3 the client has completed the handshake by then, so
-  // the alert comes at the first read.
+  // the alert is in place of a reply, even if the request could not be sent.
   bool is_refused() const;
 
  private:

@@ -120,11 +120,15 @@ void Stream::wait_for_close() {
 void Stream::reset() {
   const linger hard = {.l_onoff = 1, .l_linger = 0};
   setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+  close();
+}
+
+void Stream::close() {
   // The descriptor's number stays in use until the connection's thread closes it. An unconnected
   // socket in its place closes the connection now.
   const int null = socket(AF_UNIX, SOCK_STREAM, 0);
   dup2(null, descriptor_);
-  close(null);
+  ::close(null);
 }
 
 bool Stream::is_readable_before(int other) const {
@@ -197,6 +201,9 @@ void StreamServer::serve(int descriptor) {
     if (is_accepted) {
       converse(descriptor, tls.get());
       SSL_shutdown(tls.get());
+    } else {
+      Stream(descriptor, nullptr).close();
+      ++refused_;
     }
   }
   shutdown(descriptor, SHUT_RDWR);

@@ -35,6 +35,8 @@ class Stream {
   void wait_for_close();
   // Ends the connection by RST, without close_notify.
   void reset();
+  // Ends the connection as close() does: by RST if the client has sent something that is not read.
+  void close();
   // Ends the connection by FIN, without close_notify.
   void cut() { shutdown(descriptor_, SHUT_RDWR); }
   // Copies both directions between this and another connection, until one ends.
@@ -73,6 +75,8 @@ class StreamServer {
   std::uint16_t port() const { return port_; }
   std::string url(std::string_view path = "/") const;
   std::size_t connections() const { return connections_; }
+  // Connections that were closed because TLS failed.
+  std::size_t refused() const { return refused_; }
   std::string server_names() const;  // SNI of the handshakes so far, joined by commas
 
  private:
@@ -90,6 +94,7 @@ class StreamServer {
   int listener_ = -1;
   std::uint16_t port_ = 0;
   std::atomic<std::size_t> connections_ = 0;
+  std::atomic<std::size_t> refused_ = 0;
   mutable std::mutex mutex_;
   std::string server_names_;      // guarded by mutex_
   std::vector<Connection> open_;  // used only by the acceptor until it has ended

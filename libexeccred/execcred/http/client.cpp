@@ -120,9 +120,21 @@ CURLcode on_tls_context(CURL* /*curl*/, void* context, void* tls) {
 
 }  // namespace
 
-Status CurlClient::start() {
-  if (curl_ != nullptr) return {};
+Status CurlClient::start_multi() {
+  if (multi_ != nullptr) return {};
   TRY(start_libraries());
+  multi_.reset(curl_multi_init());
+  if (multi_ == nullptr) return Error::internal("cannot start libcurl");
+#if LIBCURL_VERSION_NUM >= 0x081600
+  // Newer libcurls ask the multi handle for what CURLOPT_QUICK_EXIT says.
+  curl_multi_setopt(multi_.get(), CURLMOPT_QUICK_EXIT, 1L);
+#endif
+  return {};
+}
+
+Status CurlClient::start() {
+  TRY(start_multi());
+  if (curl_ != nullptr) return {};
   if (!settings_.proxy.url.empty()) {
     Result<Proxy> proxy = parse_proxy(settings_.proxy.url);
     if (!proxy) return Error::configuration("the proxy's URL " + proxy.error().message);
@@ -133,12 +145,6 @@ Status CurlClient::start() {
     if (!host) return Error::configuration("the TLS server name " + host.error().message);
     server_name_ = *std::move(host);
   }
-  multi_.reset(curl_multi_init());
-  if (multi_ == nullptr) return Error::internal("cannot start libcurl");
-#if LIBCURL_VERSION_NUM >= 0x081600
-  // Newer libcurls ask the multi handle for what CURLOPT_QUICK_EXIT says.
-  curl_multi_setopt(multi_.get(), CURLMOPT_QUICK_EXIT, 1L);
-#endif
   curl_.reset(curl_easy_init());
   if (curl_ == nullptr) return Error::internal("cannot start libcurl");
   return {};
@@ -290,6 +296,9 @@ bool CurlClient::is_cut(const HttpRequest& request, const HttpReply& reply) cons
 }
 
 Error CurlClient::failure(const HttpRequest& request, const Url& url, HttpReply& reply) {
+  // libcurl may keep the connection of a request that it could not send, without reading from it.
+  // When it closes the connection, it reads the alert of TLS that says why the peer has closed.
+  if (uses_tls_) multi_.reset();
   long system_error = 0;
   long connect_status = 0;
   long socks_failure = CURLPX_OK;

@@ -45,6 +45,7 @@ class CurlClient : public HttpClient {
   using MultiOwner = std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)>;
 
   Status start();
+  Status start_multi();
   Status start_tls();
   void set_transfer(CurlOptions& options, const HttpRequest& request, HttpReply& reply);
   void set_route(CurlOptions& options, const Url& url);
@@ -61,7 +62,8 @@ class CurlClient : public HttpClient {
   std::unique_ptr<Tls> tls_;
   std::optional<Proxy> proxy_;
   std::optional<Host> server_name_;
-  MultiOwner multi_{nullptr, curl_multi_cleanup};  // outlives the transfer in it
+  // With the connections. Outlives the transfer in it.
+  MultiOwner multi_{nullptr, curl_multi_cleanup};
   CurlOwner curl_{nullptr, curl_easy_cleanup};
   std::array<char, CURL_ERROR_SIZE> detail_ = {};
 

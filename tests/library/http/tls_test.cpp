@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which servers the client trusts, and its messages about the others.
 #include "client.hpp"
+#include "unit/comes_true.hpp"
+
+#include <execcred/http/curl_client.hpp>
 
 #include <atomic>
 #include <memory>
@@ -250,6 +253,47 @@ TEST_CASE("tls: a client certificate is sent if the server asks for one" *
     check_fails(
         ask_as(stranger.pem, stranger.key_pem), Kind::unavailable,
         "https://" + authority(server) + " refused the client certificate (TLS: unknown CA)");
+  }
+}
+
+namespace {
+
+// Sends the request only after the server has refused the client and closed.
+class LateClient final : public CurlClient {
+ public:
+  LateClient(HttpSettings settings, const StreamServer& server)
+      : CurlClient(std::move(settings)), server_(server) {}
+
+ private:
+  void adjust(CurlOptions& /*options*/) override {
+    const std::size_t before = server_.refused();
+    tls()->watch([this, before](const SSL&) {
+      CHECK(comes_true([&] { return server_.refused() > before; }));
+    });
+  }
+
+  const StreamServer& server_;
+};
+
+}  // namespace
+
+// In TLS 1.3 the handshake is complete for the client before the server has seen its certificate.
+TEST_CASE("tls: the alert is the reason even if the server closes before the request is sent" *
+          doctest::description("promise 15")) {
+  const Identity ca = make_ca("the CA");
+  const Identity client_ca = make_ca("client CA");
+  const Identity identity = make_identity({.issuer = &ca});
+  const StreamServer server(
+      answers(ok_reply("x")),
+      {.identity = &identity, .least_version = TLS1_3_VERSION, .client_ca = &client_ca});
+  LateClient client(trusting(ca), server);
+  for (const std::string method : {"GET", "POST"}) {
+    CAPTURE(method);
+    for (int i = 0; i < 2; ++i) {
+      check_fails(client.send({.method = method, .url = server.url()}), Kind::unavailable,
+                  "https://" + authority(server) +
+                      " wants a client certificate (TLS: certificate required)");
+    }
   }
 }
 
