@@ -1069,6 +1069,42 @@ TEST_CASE("doctor: -o prometheus writes metrics") {
   CHECK(has(text, "# TYPE execcred_check_duration_seconds gauge"));
 }
 
+// Several files can have ClusterProfiles of one name.
+TEST_CASE("doctor: of ClusterProfiles with equal names, -o prometheus has the worst values") {
+  Scene scene;
+  scene.token = "opaque";
+  scene.serve({});
+  const std::int64_t soon = blackbox::seconds_since_epoch() + 600;
+  scene.args = {std::to_string(soon), std::to_string(soon + 600), scene.token};
+  scene.command = scene.sandbox.script("give", R"(
+case $KUBERNETES_EXEC_INFO in *ending*) end=$1;; *) end=$2;; esac
+echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{' \
+  '"token":"'$3'","expirationTimestamp":"'$(date -u -d @$end +%Y-%m-%dT%H:%M:%SZ)'"}}')");
+  nlohmann::json list = nlohmann::json::parse(many(scene, 3));
+  std::vector<nlohmann::json> items = list["items"];
+  for (nlohmann::json& item : items) item["metadata"]["name"] = "c";
+  const auto cluster = [](nlohmann::json& item) -> nlohmann::json& {
+    return item["status"]["accessProviders"][0]["cluster"];
+  };
+  cluster(items[1])["server"] = "https://127.0.0.1:1";
+  cluster(items[2])["extensions"] = {
+      {{"name", "client.authentication.k8s.io/exec"}, {"extension", {{"is", "ending"}}}}};
+  const std::string labels = R"({namespace="fleet",name="c",provider="p")";
+  std::ranges::sort(items);
+  do {
+    list["items"] = items;
+    scene.profile = list.dump();
+    const std::string text = scene.run({"-o", "prometheus"}).output;
+    CAPTURE(text);
+    const std::string series = "\nexeccred_cluster_ok" + labels;
+    CHECK(has(text, series + R"(,cause="connect-refused"} 0)"));
+    CHECK(text.find(series) == text.rfind(series));
+    CHECK(has(text, "execcred_credential_expiry_timestamp_seconds" + labels + "} " +
+                        std::to_string(soon) + "\n"));
+    CHECK(has(text, "execcred_ca_expiry_timestamp_seconds" + labels + "} "));
+  } while (std::ranges::next_permutation(items).found);
+}
+
 TEST_CASE(
     "doctor: --output-file replaces a link itself, prints nothing, and leaves no other file") {
   const Scene scene;
