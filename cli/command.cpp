@@ -78,9 +78,22 @@ Result<ProviderMapping> read_mapping(const std::string& path) {
   return load_mapping(path).hint("-m names the controller's mapping file");
 }
 
+Result<engine::Mapping> read_mapping_with_problems(const std::string& path,
+                                                   const std::string& provider) {
+  engine::Mapping mapping = TRY(engine::Mapping::load(path, hint_on_provider));
+  if (provider.empty() || mapping.find(provider) != nullptr) return mapping;
+  return Error::configuration("provider " + in_quotes(provider) + " is not in the mapping",
+                              "--provider is the name of an entry of the mapping");
+}
+
 Result<ProviderMapping> AccessOptions::mapping() const {
   TRY(source_.check());
   return read_mapping(mapping_path_);
+}
+
+Result<engine::Mapping> AccessOptions::mapping_with_problems() const {
+  TRY(source_.check());
+  return read_mapping_with_problems(mapping_path_, provider_);
 }
 
 Status AccessOptions::for_each_profile(const ReceiveProfile& receive, Outcome& outcome) const {

@@ -7,7 +7,7 @@
 #include "profile_source.hpp"
 
 #include <execcred/base/result.hpp>
-#include <execcred/kube/access.hpp>
+#include <execcred/engine/target.hpp>
 
 #include <functional>
 #include <optional>
@@ -57,6 +57,10 @@ class AccessOptions {
   // Checks the options of the source, and reads the mapping. Fails (configuration) if options
   // exclude each other or the mapping cannot be used.
   Result<ProviderMapping> mapping() const;
+  // The same for a command that does what it can: a problem of an entry is one of the
+  // ClusterProfiles that choose the entry. Fails (configuration) also if the mapping lacks
+  // --provider.
+  Result<engine::Mapping> mapping_with_problems() const;
   // Passes the ClusterProfiles to `receive`, in the source's order. With --name, passes only those
   // with one of its names; a name that matches none is a problem, unless --allow-empty is given.
   // Adds the problems of unusable documents and the exit code to `outcome`. Fails as
@@ -99,6 +103,10 @@ void conclude(Inventory inventory, const ProfileSource& source, const std::strin
 void conclude(const FleetEnd& end, Outcome& outcome);
 
 Result<ProviderMapping> read_mapping(const std::string& path);
+// With the problems of its entries. Fails (configuration) if the file is no mapping, or lacks
+// `provider` if that is given.
+Result<engine::Mapping> read_mapping_with_problems(const std::string& path,
+                                                   const std::string& provider);
 
 // Adds --parallel.
 void add_parallel_option(CommandOptions& options, FleetOptions& fleet);

@@ -178,20 +178,20 @@ Result<Outcome> Get::get_one() const {
 }
 
 Result<Outcome> Get::get_every() const {
-  const ProviderMapping mapping = TRY(access_.mapping());
+  const engine::Mapping mapping = TRY(access_.mapping_with_problems());
   std::vector<FleetTarget> targets;
-  bool is_any_mapped = false;
+  bool is_any_chosen = false;
   Outcome outcome;
   TRY(access_.for_each_profile(
       [&](const ClusterProfile& profile) -> Status {
         targets.push_back(fleet_target(mapping, profile, access_.provider()));
-        is_any_mapped = is_any_mapped || !targets.back().item.provider.empty();
+        is_any_chosen = is_any_chosen || !targets.back().is_skipped();
         return {};
       },
       outcome));
   // The time limit for reading the hub does not apply to the plugins.
   deadline::stop();
-  if (!targets.empty() && !is_any_mapped) {
+  if (!targets.empty() && !is_any_chosen) {
     outcome.exit_code = 2;
     outcome.problems.push_back(
         {.kind = Error::Kind::configuration,

@@ -4,6 +4,7 @@
 #include "list_text.hpp"
 #include "table.hpp"
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
@@ -158,24 +159,27 @@ std::string FleetItem::full_name() const {
   return ProfileName{.name_space = name_space, .name = name}.full_name();
 }
 
-FleetTarget fleet_target(const ProviderMapping& mapping, const ClusterProfile& profile,
+FleetTarget fleet_target(const engine::Mapping& mapping, const ClusterProfile& profile,
                          const std::string& provider) {
-  FleetTarget target{.item = {.name_space = profile.name_space, .name = profile.name}};
+  engine::Target judged = engine::target_of(mapping, profile, provider);
+  FleetTarget target{.item = {.name_space = judged.item.name_space,
+                              .name = judged.item.name,
+                              .provider = judged.item.provider},
+                     .access = std::move(judged.access)};
   FleetItem& item = target.item;
-  const MappedProvider* const chosen = find_provider(mapping, profile, provider);
-  if (chosen == nullptr) {
-    item.error = provider.empty() ? "no provider of the mapping is in the ClusterProfile"
-                                  : "the ClusterProfile does not list the provider";
+  if (target.access) {
+    item.server = target.access->cluster.server;
+    item.command = target.access->exec.command;
     return target;
   }
-  item.provider = chosen->name;
-  item.command = chosen->exec.command;
-  Result<Access> access = resolve_access(mapping, profile, chosen->name);
-  if (access) {
-    item.server = access->cluster.server;
-    target.access = std::move(access).value();
-  } else {
-    fail(access.error(), item);
+  const engine::Step& step = *judged.item.failed_step();
+  item.error = step.message;
+  item.hint = step.hint;
+  if (step.cause == cause::kNoProvider || step.cause == cause::kProviderUnknown) return target;
+  item.result = FleetResult::fail;
+  item.exit_code = exit_code(step.kind);
+  if (const MappedProvider* const chosen = mapping.find(item.provider)) {
+    item.command = chosen->exec.command;
   }
   return target;
 }

@@ -8,7 +8,7 @@
 
 #include <execcred/base/clock.hpp>
 #include <execcred/base/duration.hpp>
-#include <execcred/kube/access.hpp>
+#include <execcred/engine/target.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -41,11 +41,13 @@ struct FleetItem {
 struct FleetTarget {
   FleetItem item = {};
   std::optional<Access> access = std::nullopt;
+
+  bool is_skipped() const { return !access && item.result == FleetResult::skipped; }
 };
 
 // The result is `skipped` if the ClusterProfile lists none of the mapping's providers, or does not
 // list `provider` if that is given.
-FleetTarget fleet_target(const ProviderMapping& mapping, const ClusterProfile& profile,
+FleetTarget fleet_target(const engine::Mapping& mapping, const ClusterProfile& profile,
                          const std::string& provider);
 
 struct FleetCredentials {

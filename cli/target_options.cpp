@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target_options.hpp"
 
-#include "catalogue.hpp"
-
-#include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/os/deadline.hpp>
 
@@ -18,11 +15,7 @@ void TargetOptions::add_to(CommandOptions& options, bool is_mapping_required) {
 }
 
 Result<std::vector<engine::Target>> TargetOptions::read(Outcome& outcome) const {
-  const engine::Mapping mapping = TRY(engine::Mapping::load(mapping_path, hint_on_provider));
-  if (!provider.empty() && mapping.find(provider) == nullptr) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "provider " + in_quotes(provider) + " is not in the mapping"};
-  }
+  const engine::Mapping mapping = TRY(read_mapping_with_problems(mapping_path, provider));
   std::vector<engine::Target> targets;
   Inventory inventory;
   const auto take = [&](const Result<ClusterProfile>& profile, const ProfileName& of) {

@@ -192,8 +192,8 @@ TEST_CASE("get --all: options choose the clusters, and it is an error to choose 
   const Outcome of_one = fleet.get({"--provider=good"});
   CHECK_MESSAGE(of_one.exit_code == 0, describe(of_one));
   CHECK(of_one.output.ends_with("\n4 clusters: 2 ok, 0 fail, 2 skipped\n"));
-  CHECK_REFUSAL(fleet.get({"--provider=none"}), 2,
-                "no ClusterProfile with a provider of the mapping");
+  CHECK_REFUSAL(fleet.get({"--provider=none"}), 2, "provider 'none' is not in the mapping");
+  CHECK_REFUSAL(fleet.get({"--name=c"}), 2, "no ClusterProfile with a provider of the mapping");
   CHECK_REFUSAL(fleet.get({"--name=none"}), 2, "holds no ClusterProfile named 'none'");
   CHECK_REFUSAL(fleet.get({"-n", "elsewhere"}), 2, "holds no ClusterProfile");
   CHECK_REFUSAL(fleet.get({"-o", "token"}), 2, "'token' is no output format of --all");
@@ -261,6 +261,83 @@ TEST_CASE("get --all: a broken document does not stop the others") {
   CHECK(json_at(outcome.output, "items.1.exitCode") == "2");
   CHECK(json_at(outcome.output, "items.1.error").find("server must be a string") !=
         std::string::npos);
+}
+
+TEST_CASE("get --all: a ClusterProfile whose providers cannot be read fails, alone too") {
+  const Sandbox programs;
+  const std::string good = mapping({mapped("p", programs.script("p", printing(kToken)))});
+  for (const std::string entry : {"null", R"({"name":5})"}) {
+    CAPTURE(entry);
+    const std::string bad = profile("b", {entry});
+    const Outcome outcome = Inventory(good, profile("a", {provider("p")}) + "\n---\n" + bad)
+                                .run("get", {"--all", "-ojson"});
+    CHECK_MESSAGE(outcome.exit_code == 1, describe(outcome));
+    CHECK(json_at(outcome.output, "items.0.result") == "ok");
+    CHECK(json_at(outcome.output, "items.1.result") == "fail");
+    CHECK(json_at(outcome.output, "items.1.exitCode") == "2");
+    CHECK(json_at(outcome.output, "items.1.error").starts_with("status.accessProviders[0]"));
+    CHECK(json_at(outcome.output, "items.1.hint").find("must correct it") != std::string::npos);
+    const Outcome alone = Inventory(good, bad).run("get", {"--all"});
+    CHECK_MESSAGE(alone.exit_code == 1, describe(alone));
+    CHECK(alone.output.ends_with("\n1 cluster: 0 ok, 1 fail, 0 skipped\n"));
+  }
+}
+
+TEST_CASE("get --all: a fault of an entry is one of the ClusterProfiles that choose it") {
+  const Sandbox programs;
+  const std::string good = mapped("good", programs.script("good", printing(kToken)));
+  const std::string profiles = profile("a", {provider("good")}) + "\n---\n" +
+                               profile("b", {provider("bad")}) + "\n---\n" +
+                               profile("c", {provider("bad"), provider("good")});
+  const auto with_exec = [](const std::string& version, const std::string& rest) {
+    return R"({"name":"bad","execConfig":{"apiVersion":"client.authentication.k8s.io/)" + version +
+           R"(",)" + rest + "}}";
+  };
+  struct Fault {
+    std::string entry;
+    std::string field;
+  };
+  for (const Fault& fault :
+       std::vector<Fault>{{with_exec("v1", R"("command":"rel")"), "execConfig.command"},
+                          {with_exec("v1", R"("command":"/x","interactiveMode":"Maybe")"),
+                           "execConfig.interactiveMode"},
+                          {with_exec("v1", R"("command":"/x","args":[1])"), "execConfig.args[0]"},
+                          {with_exec("v1alpha1", R"("command":"/x")"), "execConfig.apiVersion"},
+                          {R"({"name":"bad"})", "execConfig"}}) {
+    CAPTURE(fault.field);
+    const Inventory inventory(mapping({good, fault.entry}), profiles);
+    const Outcome outcome = inventory.run("get", {"--all", "-ojson"});
+    CHECK_MESSAGE(outcome.exit_code == 1, describe(outcome));
+    CHECK(json_at(outcome.output, "items.0.result") == "ok");
+    CHECK(json_at(outcome.output, "items.1.exitCode") == "2");
+    CHECK(json_at(outcome.output, "items.1.error").starts_with("providers[1]." + fault.field));
+    CHECK(json_at(outcome.output, "items.2.provider") == "good");
+    CHECK(inventory.run("get", {"--all", "--provider=good"}).exit_code == 0);
+    CHECK_FAILURE(inventory.run("get", {"--name=a"}), 2, fault.field);
+    CHECK_FAILURE(inventory.run("kubeconfig"), 2, fault.field);
+  }
+  CHECK_REFUSAL(Inventory("[]", profiles).run("get", {"--all"}), 2, "object");
+  const Inventory nameless(mapping({good, "{}"}), profiles);
+  CHECK(json_at(nameless.run("get", {"--all", "-ojson"}).output, "items.1.error")
+            .starts_with("providers[1].name"));
+}
+
+// The exit code of `execcred get` alone.
+TEST_CASE("get --all: EXIT of a ClusterProfile that is refused is that of get") {
+  const Sandbox programs;
+  const Inventory inventory(
+      mapping({mapped("p", programs.script("p", printing(kToken))),
+               mapped("ours", kTokenFile, "", R"(,"profileSourcedEnvVarsPolicy":"Replace")")}),
+      profile("http", {provider("p", "http://10.1.2.3")}) + "\n---\n" +
+          profile("unsafe", {provider("ours")}));
+  const std::string all = inventory.run("get", {"--all", "-ojson"}).output;
+  for (const std::string name : {"http", "unsafe"}) {
+    CAPTURE(all);
+    const std::string item = name == "http" ? "items.0." : "items.1.";
+    CHECK(json_at(all, item + "name") == name);
+    const int alone = inventory.run("get", {"--name=" + name}).exit_code;
+    CHECK(json_at(all, item + "exitCode") == std::to_string(alone));
+  }
 }
 
 // Each of the three waits until all three run, so that one after the other they would never end.

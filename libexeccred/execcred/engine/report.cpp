@@ -81,6 +81,7 @@ void Item::fail(StepId id, const Error& error, std::string_view cause) {
   std::string message = error.message;
   for (const std::string& doing : error.context) message += "; while " + doing;
   fail(id, error.cause.empty() ? cause : error.cause, message, error.hint);
+  step(id).kind = error.kind;
   step(id).is_local = error.is_local;
   step(id).is_by_rule = error.is_by_rule;
 }

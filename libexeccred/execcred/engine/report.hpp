@@ -48,6 +48,7 @@ struct Step {
   std::string hint = {};
   std::string_view cause = {};  // of cause.hpp; empty where there is none
   // Of the error of a step that failed.
+  Error::Kind kind = Error::Kind::internal;
   bool is_local = false;
   bool is_by_rule = false;
 };

@@ -38,9 +38,9 @@ std::string hint_on(const ClusterProfile& profile, ProviderHint hint_on_provider
 void report_no_choice(const Mapping& mapping, const ClusterProfile& profile,
                       const std::string& wanted, Item& item) {
   if (profile.provider_problem) {
-    item.fail(StepId::profile, cause::kProfileInvalid, profile.provider_problem->message,
-              kMendProfile);
-    return;
+    Error problem = *profile.provider_problem;
+    problem.hint = kMendProfile;
+    return item.fail(StepId::profile, problem, cause::kProfileInvalid);
   }
   if (profile.access_providers.empty()) {
     item.fail(StepId::profile,
@@ -68,9 +68,9 @@ void resolve(const Mapping& mapping, const ClusterProfile& profile, const Mapped
   const Status safe = check_policies(provider);
   const Error* const problem = mapping.problem_of(provider);
   if (problem != nullptr) {
-    item.fail(StepId::mapping, cause::kMappingInvalid, problem->message, problem->hint);
+    item.fail(StepId::mapping, *problem, cause::kMappingInvalid);
   } else if (!safe) {
-    item.fail(StepId::mapping, cause::kMappingUnsafe, safe.error().message, safe.error().hint);
+    item.fail(StepId::mapping, safe.error(), cause::kMappingUnsafe);
   } else {
     item.ok(StepId::mapping,
             "provider " + in_quotes(provider.name) + " runs " + in_quotes(provider.exec.command));
@@ -83,8 +83,9 @@ void resolve(const Mapping& mapping, const ClusterProfile& profile, const Mapped
   if (!safe) alone.providers.front().variables_policy = VariablesPolicy::ignore;
   Result<Access> access = resolve_access(alone, profile, provider.name);
   if (!access) {
-    item.fail(StepId::profile, cause::kProfileInvalid, access.error().message, access.error().hint);
-    return;
+    Error refusal = access.error();
+    refusal.context.clear();
+    return item.fail(StepId::profile, refusal, cause::kProfileInvalid);
   }
   item.ok(StepId::profile, access->source + ", " + redacted_url(access->cluster.server));
   if (problem == nullptr && safe) target.access = std::move(access).value();
@@ -136,8 +137,7 @@ Target target_of(const Mapping& mapping, const ClusterProfile& profile,
     // An entry whose name cannot be read may be the one that the ClusterProfile means.
     const auto nameless = mapping.problems.find("");
     if (!profile.access_providers.empty() && nameless != mapping.problems.end()) {
-      target.item.fail(StepId::mapping, cause::kMappingInvalid, nameless->second.message,
-                       nameless->second.hint);
+      target.item.fail(StepId::mapping, nameless->second, cause::kMappingInvalid);
     } else {
       report_no_choice(mapping, profile, provider, target.item);
     }
