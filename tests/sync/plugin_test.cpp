@@ -162,7 +162,7 @@ TEST_CASE("sync: a fault of a file, a variable or the machine removes nothing") 
            {plugin("static-secret"), {"--kubeconfig=" + empty, "--namespace=n", "--secret-name=s"}},
            {plugin("oidc-federation"),
             with(exchange, {"--ca-file=" + missing, "--subject-token-file=" + sandbox.at("a-token"),
-                            "--cache=false"})},
+                            "--cache-dir=" + sandbox.at("cache")})},
            {plugin("oidc-federation"),
             with(exchange, {"--subject-token-command=[\"" + missing + "\"]"})},
            {plugin("google"), {"--credentials-file=" + empty}},
@@ -172,6 +172,7 @@ TEST_CASE("sync: a fault of a file, a variable or the machine removes nothing") 
     CHECK_MESSAGE(outcome.exit_code == 1, describe(outcome));
     CHECK_MESSAGE(written.is_there(), describe(outcome));
     CHECK_FALSE(says(outcome, " removed "));
+    CHECK_FALSE(says(outcome, "mapping-invalid"));
     const bool is_like_a_rule =
         says(outcome, "cause=config-refused") || says(outcome, "cause=server-not-allowed");
     CHECK(says(outcome, "it stays, because no rule refuses the ClusterProfile") == is_like_a_rule);
