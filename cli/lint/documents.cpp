@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <string>
+#include <utility>
 
 namespace execcred::lint {
 namespace {
@@ -161,13 +163,17 @@ void check_document(const Scope& scope, const Document& document, std::string_vi
   }
 }
 
-bool is_binary(std::string_view text) {
+// The place of the first byte that is NUL or not UTF-8; nullopt if there is none.
+std::optional<Place> place_of_no_text(std::string_view text) {
+  Place place;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = decode_utf8(text.substr(i)).length;
-    if (length == 0 || text[i] == '\0') return true;
+    if (length == 0 || text[i] == '\0') return place;
+    if (text[i] == '\n') place = {.line = place.line + 1, .column = 0};
+    ++place.column;
     i += length;
   }
-  return false;
+  return std::nullopt;
 }
 
 // The position in a message such as "… at line 3, column 7", perhaps with ", counted from line 20"
@@ -188,50 +194,78 @@ std::optional<Place> place_in(std::string_view message) {
   return Place{.line = first == 0 ? line : first + line - 1, .column = column};
 }
 
+// Reports what cannot be read, at its place in the file.
+void add_unread(const Scope& scope, const Error& error, const std::optional<Place>& place) {
+  const std::size_t before = scope.run().findings.size();
+  scope.error({}, error.message, error.hint.empty() ? "it must be JSON or YAML" : error.hint);
+  const bool is_listed = scope.run().findings.size() > before;
+  // In a text inside a field, the lines are not those of the file.
+  if (is_listed && scope.texts() == 0) scope.run().findings.back().place = place;
+}
+
+// Reports a document that can be read, but not in its file.
+void check_file_of(const Scope& scope, const Value& document, bool is_alone, bool is_utf16) {
+  const Kind kind = kind_of(document);
+  if (is_utf16 && kind != Kind::kubeconfig && kind != Kind::unknown) {
+    scope.error({}, "is UTF-16, in which only a kubeconfig is read", "save the file as UTF-8");
+  }
+  if (kind == Kind::mapping && !is_alone) {
+    scope.error({}, "is a mapping beside another document, and is not read",
+                "give the mapping a file of its own");
+  }
+}
+
 // Checks all documents of the text. Returns their number.
-std::size_t check_documents(const Scope& scope, std::string_view text);
+std::size_t check_documents(const Scope& scope, std::string_view text, bool is_utf16);
 
 }  // namespace
 
 void check_text(const Scope& scope, std::string_view text) {
+  const std::optional<SecretString> converted =
+      scope.texts() == 0 ? from_utf16(text) : std::nullopt;
+  if (converted) text = converted->reveal();
   if (scope.texts() == 0) scope.run().text_sizes[scope.file()] = text.size();
   const Mark before = mark_of(scope.run());
-  const std::size_t documents = check_documents(scope.as(rule::kSyntax), text);
+  const std::size_t documents =
+      check_documents(scope.as(rule::kSyntax), text, converted.has_value());
   // Findings in a text inside a field get the position of the field.
   if (scope.texts() == 0) place_findings(scope, text, documents, before);
 }
 
 namespace {
 
-std::size_t check_documents(const Scope& scope, std::string_view text) {
-  static constexpr std::string_view kHint = "it must be JSON or YAML";
-  const auto refuse = [&scope](std::string_view message) -> std::size_t {
-    scope.error({}, message, kHint);
-    return 0;
+std::size_t check_documents(const Scope& scope, std::string_view text, bool is_utf16) {
+  const auto refuse = [&scope](std::string message, std::optional<Place> place = {}) {
+    add_unread(scope, Error::configuration(std::move(message)), place);
+    return std::size_t(0);
   };
   if (trim(text).empty()) return refuse("is empty");
-  if (is_binary(text)) return refuse("is no text");
   const std::vector<Result<Document>> documents = parse_each_document(text, kMaxInventory);
   if (documents.empty()) return refuse("holds no document");
+  const bool is_any_read = std::any_of(documents.begin(), documents.end(),
+                                       [](const auto& document) { return document.has_value(); });
+  const std::optional<Place> no_text = is_any_read ? std::nullopt : place_of_no_text(text);
+  if (no_text) {
+    return refuse("is no text: line " + std::to_string(no_text->line) +
+                      " has a byte that is no UTF-8, or NUL",
+                  no_text);
+  }
   if (documents.size() == 1 && documents.front()) {
     const bool is_mapping_file =
         scope.texts() == 0 && kind_of(documents.front()->value) == Kind::mapping;
     if (is_mapping_file) scope.run().mapping_files.push_back(scope.file());
+    check_file_of(scope, documents.front()->value, true, is_utf16);
     check_document(scope, *documents.front(), text);
     return 1;
   }
   for (std::size_t i = 0; i < documents.size(); ++i) {
     const Result<Document>& document = documents[i];
     if (document) {
-      check_document(scope.inside("document" + step(i)), *document, json::to_text(document->value));
+      const Scope inside = scope.inside("document" + step(i));
+      check_file_of(inside, document->value, false, is_utf16);
+      check_document(inside, *document, json::to_text(document->value));
     } else {
-      const std::size_t before = scope.run().findings.size();
-      scope.add(Severity::error, document.error(), {}, kHint);
-      const bool is_listed = scope.run().findings.size() > before;
-      // In a text inside a field, the lines are not those of the file.
-      if (is_listed && scope.texts() == 0) {
-        scope.run().findings.back().place = place_in(document.error().message);
-      }
+      add_unread(scope, document.error(), place_in(document.error().message));
     }
   }
   return documents.size();

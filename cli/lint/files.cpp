@@ -7,11 +7,9 @@
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/manifest_walk.hpp>
-#include <execcred/yaml/documents.hpp>
 
 #include <unistd.h>
 
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -35,14 +33,8 @@ void check_ownership(const Scope& scope, const fs::path& file) {
                read.error().hint.empty() ? "let only its owner write it" : read.error().hint);
 }
 
-Result<std::string> in_utf8(Result<std::string> text) {
-  if (!text) return text;
-  const std::optional<SecretString> converted = from_utf16(*text);
-  return converted ? Result<std::string>(std::string(converted->reveal())) : std::move(text);
-}
-
 void check_file(const Scope& scope) {
-  const Result<std::string> text = in_utf8(read_untrusted_file(scope.file(), kMaxInventory));
+  const Result<std::string> text = read_untrusted_file(scope.file(), kMaxInventory);
   if (!text) return report_unreadable(scope, text.error());
   check_text(scope, *text);
   if (scope.limits().looks_at_programs && is_mapping(*text)) check_ownership(scope, scope.file());
@@ -89,8 +81,7 @@ std::size_t check_operand(Run& run, const std::string& operand) {
   std::error_code ignored;
   if (operand == "-") {
     const Scope scope(run, "standard input");
-    const Result<std::string> text =
-        in_utf8(read_stream(STDIN_FILENO, kMaxInventory, "standard input"));
+    const Result<std::string> text = read_stream(STDIN_FILENO, kMaxInventory, "standard input");
     if (text) {
       check_text(scope, *text);
     } else {

@@ -4,7 +4,10 @@
 
 #include <execcred/base/encoding.hpp>
 
+#include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 namespace execcred {
 namespace {
@@ -396,14 +399,54 @@ TEST_CASE("lint: empty, unreadable and unknown documents are reported") {
   check_findings("", {{"", "is empty"}});
   check_findings(" \n\t", {{"", "is empty"}});
   check_findings("# a comment\n", {{"", "no document"}});
-  check_findings(std::string("a\0b", 3), {{"", "no text"}});
-  check_findings("\xff\xfe{}", {{"", "no text"}});
+  check_findings(std::string("a\0b", 3), {{"", "no text: line 1"}});
+  check_findings("\xff\xfe{", {{"", "no text: line 1"}});
   check_findings("{\"a\": [}", {{"", "the document"}});
   check_findings("a: b: c\n", {{"", "the document"}});
   for (const std::string text :
        {"{}", "[]", "5", "kind: Deployment\n", "a: b\n", "kind: ''\napiVersion: v1\n"}) {
     check_findings(text, {{"", "not a document that lint knows", kWarning}});
   }
+}
+
+TEST_CASE("lint: a byte that is no text is placed, and hides no other document") {
+  const std::string good = cluster("server: 'https://h', unknown: 5");
+  for (const std::string& bad : {std::string("a: '\xe9'"), std::string("a: '\0'", 6)}) {
+    CAPTURE(bad);
+    const std::vector<lint::Finding> alone = test::lint_text("# b\nb: 5\n" + bad);
+    REQUIRE(alone.size() == 1);
+    CHECK(test::contains(alone[0].message, "no text: line 3"));
+    CHECK(alone[0].place.value_or(lint::Place()).line == 3);
+    CHECK(alone[0].place.value_or(lint::Place()).column == 5);
+    const std::vector<lint::Finding> beside = test::lint_text(good + "---\nb: 5\n" + bad);
+    REQUIRE(beside.size() == 2);
+    CHECK(beside[0].path == "document[0]." + kAt + "unknown");
+    const auto lines = static_cast<std::size_t>(std::count(good.begin(), good.end(), '\n'));
+    CHECK(beside[1].place.value_or(lint::Place()).line == lines + 3);
+  }
+}
+
+// UTF-16 with a byte order mark.
+std::string utf16(std::string_view ascii) {
+  std::string text = "\xff\xfe";
+  for (const char c : ascii) text += {c, '\0'};
+  return text;
+}
+
+TEST_CASE("lint: what commands cannot read in its file is an error") {
+  const std::string in_utf16 = "is UTF-16, in which only a kubeconfig is read";
+  const std::string providers = R"({"providers":[{"name":"a","execConfig":{"command":"/bin/p",)"
+                                R"("apiVersion":"client.authentication.k8s.io/v1"}}]})";
+  const std::string one = cluster("server: 'https://h'");
+  check_findings(utf16(kubeconfig("{token: abcdefghijklm}")), {});
+  check_findings(utf16(providers), {{"", in_utf16}});
+  check_findings(utf16(one), {{"", in_utf16}});
+  check_findings(utf16("---\n" + one + "---\nkind: List\napiVersion: v1\nitems: []\n"),
+                 {{"document[0]", in_utf16}, {"document[1]", in_utf16}});
+  const std::string beside = "is a mapping beside another document";
+  check_findings(providers + "\n" + providers, {{"document[0]", beside}, {"document[1]", beside}});
+  check_findings(providers + "\n---\n" + one, {{"document[0]", beside}});
+  check_findings(providers, {});
 }
 
 TEST_CASE("lint: other Kubernetes kinds are ignored, and misspelled kinds are reported") {
