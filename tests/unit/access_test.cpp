@@ -120,6 +120,14 @@ TEST_CASE("resolve_access: a server that is missing, empty or not https is an er
   check_fails(resolve_access(one, at("{}")), kConfiguration, path + ".server");
   check_fails(resolve_access(one, at("null")), kConfiguration, path + " is missing");
   check_fails(resolve_access(one, at("[]")), kConfiguration, path);
+  // A PEM block PRIVATE KEY.
+  const std::string key =
+      "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCkFBPT0KLS0tLS1FTkQgUFJJ"
+      "VkFURSBLRVktLS0tLQo=";
+  const Result<Access> with_key = resolve_access(
+      one, at(R"({"server":"https://h","certificate-authority-data":")" + key + "\"}"));
+  check_fails(with_key, kConfiguration, path + ".certificate-authority-data: holds a private key");
+  CHECK_FALSE(test::contains(test::full_text(with_key.error()), key));
   check_fails(resolve_access(one, at(R"({"server":"https://h","certificate-authority":"/ca"})")),
               kConfiguration, path + ".certificate-authority");
 }

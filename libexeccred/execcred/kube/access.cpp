@@ -2,6 +2,7 @@
 #include <execcred/kube/access.hpp>
 
 #include <execcred/base/cause.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
@@ -176,6 +177,17 @@ Status check_verification(const Cluster& cluster, const std::string& path) {
   return error;
 }
 
+// A private key in the place of the CA would be written where certificates are, which many may
+// read.
+Status check_authority(const Cluster& cluster, const std::string& path) {
+  const auto pem = decode_base64(cluster.certificate_authority_data);
+  if (!pem || pem->find("PRIVATE KEY-----") == std::string::npos) return {};
+  Error error = json::field_error(path + ".certificate-authority-data",
+                                  "holds a private key, and no CA alone");
+  error.hint = "it must be the PEM of the cluster's CA, in base64; then replace the key";
+  return error;
+}
+
 }  // namespace
 
 std::string names_listed(const ClusterProfile& profile) {
@@ -259,6 +271,7 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
     TRY(check_profile_cluster(cluster, profile.version));
     TRY(check_server_is_https(access.cluster.server, path + ".server"));
     TRY(check_verification(access.cluster, path));
+    TRY(check_authority(access.cluster, path));
     return apply_policies(*mapped, cluster, access.exec);
   }();
   if (!resolved) {
