@@ -46,11 +46,13 @@ Error refused(const Options& options, const std::string& tenant, const std::stri
                  .message = own.empty() ? which + " is not allowed"
                                         : which + " is another than " + in_quotes(own),
                  .hint = "the mapping decides where the token may go: --allow-tenant=" +
-                         printable(tenant) + " in its args"};
+                         printable(tenant) + " in its args",
+                 .is_by_rule = true};
   }
   return Error{.kind = Error::Kind::no_credential,
                .message = which + " matches no --allow-tenant",
-               .hint = "allowed: " + join(options.allow_tenants, ", ")};
+               .hint = "allowed: " + join(options.allow_tenants, ", "),
+               .is_by_rule = true};
 }
 
 }  // namespace

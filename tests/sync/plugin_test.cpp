@@ -193,6 +193,10 @@ TEST_CASE("sync: a rule that refuses the ClusterProfile removes what was written
             "config-refused"},
            {plugin("oidc-federation"),
             {"--flow=token-exchange", "--token-url=https://127.0.0.1:1/", "--allow-audience=b"},
+            "config-refused"},
+           // Without a permission, nothing may come from the ClusterProfile.
+           {plugin("oidc-federation"),
+            {"--flow=token-exchange", "--token-url=https://127.0.0.1:1/"},
             "config-refused"}}) {
     const Written written;
     std::vector<std::string> arguments = c.arguments;

@@ -192,7 +192,8 @@ Status check_audience(const AccessRules& rules, std::string_view audience, const
     return Error{.kind = Error::Kind::configuration,
                  .message = "the audience " + in_quotes(audience) +
                             " comes from the ClusterProfile, which is not allowed",
-                 .hint = "set --audience in the mapping's args, or --allow-audience=PATTERN"};
+                 .hint = "set --audience in the mapping's args, or --allow-audience=PATTERN",
+                 .is_by_rule = true};
   }
   const bool is_allowed = std::any_of(
       rules.allow_audience.begin(), rules.allow_audience.end(),

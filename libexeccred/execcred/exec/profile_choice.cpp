@@ -33,7 +33,8 @@ Error no_permission(const std::string& what, const Option& option) {
   const std::string permission = "--" + std::string(option.permission);
   return {.kind = Error::Kind::configuration,
           .message = what + " is not allowed: there is no " + permission,
-          .hint = "set " + option.flag() + " in the mapping's args, or " + permission + "=PATTERN"};
+          .hint = "set " + option.flag() + " in the mapping's args, or " + permission + "=PATTERN",
+          .is_by_rule = true};
 }
 
 Error no_match(const std::string& what, const Option& option,
