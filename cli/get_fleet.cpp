@@ -172,7 +172,10 @@ FleetTarget fleet_target(const engine::Mapping& mapping, const ClusterProfile& p
     item.command = target.access->exec.command;
     return target;
   }
-  const engine::Step& step = *judged.item.failed_step();
+  // Of two faults, `get` reports that of the mapping.
+  const engine::Step& of_mapping = judged.item.step(engine::StepId::mapping);
+  const bool is_of_mapping = of_mapping.verdict == engine::Verdict::fail;
+  const engine::Step& step = is_of_mapping ? of_mapping : *judged.item.failed_step();
   item.error = step.message;
   item.hint = step.hint;
   if (step.cause == cause::kNoProvider || step.cause == cause::kProviderUnknown) return target;

@@ -322,21 +322,21 @@ TEST_CASE("get --all: a fault of an entry is one of the ClusterProfiles that cho
             .starts_with("providers[1].name"));
 }
 
-// The exit code of `execcred get` alone.
-TEST_CASE("get --all: EXIT of a ClusterProfile that is refused is that of get") {
+TEST_CASE("get --all: a ClusterProfile that is refused has the error and the exit code of get") {
   const Sandbox programs;
-  const Inventory inventory(
-      mapping({mapped("p", programs.script("p", printing(kToken))),
-               mapped("ours", kTokenFile, "", R"(,"profileSourcedEnvVarsPolicy":"Replace")")}),
-      profile("http", {provider("p", "http://10.1.2.3")}) + "\n---\n" +
-          profile("unsafe", {provider("ours")}));
+  const std::string unsafe = R"(,"profileSourcedEnvVarsPolicy":"Replace")";
+  const Inventory inventory(mapping({mapped("p", programs.script("p", printing(kToken))),
+                                     mapped("ours", kTokenFile, "", unsafe)}),
+                            profile("http", {provider("p", "http://10.1.2.3")}) + "\n---\n" +
+                                profile("unsafe", {provider("ours")}) + "\n---\n" +
+                                profile("both", {provider("ours", "http://10.1.2.3")}));
   const std::string all = inventory.run("get", {"--all", "-ojson"}).output;
-  for (const std::string name : {"http", "unsafe"}) {
-    CAPTURE(all);
-    const std::string item = name == "http" ? "items.0." : "items.1.";
-    CHECK(json_at(all, item + "name") == name);
-    const int alone = inventory.run("get", {"--name=" + name}).exit_code;
-    CHECK(json_at(all, item + "exitCode") == std::to_string(alone));
+  CAPTURE(all);
+  for (const int number : {0, 1, 2}) {
+    const std::string item = "items." + std::to_string(number);
+    const Outcome alone = inventory.run("get", {"--name=" + json_at(all, item + ".name")});
+    CHECK(json_at(all, item + ".exitCode") == std::to_string(alone.exit_code));
+    CHECK(says(alone, json_at(all, item + ".error")));
   }
 }
 

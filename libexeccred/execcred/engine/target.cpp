@@ -35,12 +35,20 @@ std::string hint_on(const ClusterProfile& profile, ProviderHint hint_on_provider
   return {};
 }
 
+// The cause is that of the step, whatever the error's own cause is, and no rule's.
+void fail(StepId step, Error error, std::string_view cause, Item& item) {
+  error.cause = cause;
+  error.is_by_rule = false;
+  error.context.clear();
+  item.fail(step, error, cause);
+}
+
 void report_no_choice(const Mapping& mapping, const ClusterProfile& profile,
                       const std::string& wanted, Item& item) {
   if (profile.provider_problem) {
     Error problem = *profile.provider_problem;
     problem.hint = kMendProfile;
-    return item.fail(StepId::profile, problem, cause::kProfileInvalid);
+    return fail(StepId::profile, std::move(problem), cause::kProfileInvalid, item);
   }
   if (profile.access_providers.empty()) {
     item.fail(StepId::profile,
@@ -68,9 +76,9 @@ void resolve(const Mapping& mapping, const ClusterProfile& profile, const Mapped
   const Status safe = check_policies(provider);
   const Error* const problem = mapping.problem_of(provider);
   if (problem != nullptr) {
-    item.fail(StepId::mapping, *problem, cause::kMappingInvalid);
+    fail(StepId::mapping, *problem, cause::kMappingInvalid, item);
   } else if (!safe) {
-    item.fail(StepId::mapping, safe.error(), cause::kMappingUnsafe);
+    fail(StepId::mapping, safe.error(), cause::kMappingUnsafe, item);
   } else {
     item.ok(StepId::mapping,
             "provider " + in_quotes(provider.name) + " runs " + in_quotes(provider.exec.command));
@@ -83,9 +91,7 @@ void resolve(const Mapping& mapping, const ClusterProfile& profile, const Mapped
   if (!safe) alone.providers.front().variables_policy = VariablesPolicy::ignore;
   Result<Access> access = resolve_access(alone, profile, provider.name);
   if (!access) {
-    Error refusal = access.error();
-    refusal.context.clear();
-    return item.fail(StepId::profile, refusal, cause::kProfileInvalid);
+    return fail(StepId::profile, access.error(), cause::kProfileInvalid, item);
   }
   item.ok(StepId::profile, access->source + ", " + redacted_url(access->cluster.server));
   if (problem == nullptr && safe) target.access = std::move(access).value();
@@ -137,7 +143,7 @@ Target target_of(const Mapping& mapping, const ClusterProfile& profile,
     // An entry whose name cannot be read may be the one that the ClusterProfile means.
     const auto nameless = mapping.problems.find("");
     if (!profile.access_providers.empty() && nameless != mapping.problems.end()) {
-      target.item.fail(StepId::mapping, nameless->second, cause::kMappingInvalid);
+      fail(StepId::mapping, nameless->second, cause::kMappingInvalid, target.item);
     } else {
       report_no_choice(mapping, profile, provider, target.item);
     }
