@@ -168,6 +168,7 @@ class World {
 
   // What happens
   void change_profile();
+  void change_server(Index cluster, bool is_allowed);
   void put_news(Index cluster);
   void disturb();
   void lose_watch();
@@ -556,6 +557,11 @@ void World::ask(const std::shared_ptr<Run>& run) {
   profiles_[run->cluster].runs.push_back(now_);
   ++outcome_.runs;
   check_runs(run->cluster);
+  // The author of the ClusterProfile corrects what is refused, while the plugin runs.
+  const bool is_refused = !servers_[number_in(run->job.mark.digest)].is_allowed;
+  if (is_refused && !run->job.held.empty() && !is_quiet_ && once_in(4)) {
+    change_server(run->cluster, true);
+  }
   const bool is_slow = once_in(50);
   after(is_slow ? between(1s, 9s) : between(20ms, 500ms), [this, run] {
     answer(*run);
@@ -765,11 +771,16 @@ void World::change_profile() {
   } else if (kind == 1) {
     ++profile.uid;  // deleted and made again
   } else {
-    profile.server = servers_.size();
-    servers_.push_back({.provider = any(5), .is_allowed = !once_in(20)});
+    return change_server(cluster, !once_in(20));
   }
-  note("change of ", names_[cluster], ": ", profile.exists ? "server " : "deleted, server ",
-       profile.server);
+  note("change of ", names_[cluster], ": ", profile.exists ? "created" : "deleted");
+  put_news(cluster);
+}
+
+void World::change_server(Index cluster, bool is_allowed) {
+  profiles_[cluster].server = servers_.size();
+  servers_.push_back({.provider = any(5), .is_allowed = is_allowed});
+  note("change of ", names_[cluster], ": server ", profiles_[cluster].server);
   put_news(cluster);
 }
 
