@@ -126,7 +126,7 @@ TEST_CASE("resolve_access: a server that is missing, empty or not https is an er
       "VkFURSBLRVktLS0tLQo=";
   const Result<Access> with_key = resolve_access(
       one, at(R"({"server":"https://h","certificate-authority-data":")" + key + "\"}"));
-  check_fails(with_key, kConfiguration, path + ".certificate-authority-data: holds a private key");
+  check_fails(with_key, kConfiguration, path + ".certificate-authority-data holds a private key");
   CHECK_FALSE(test::contains(test::full_text(with_key.error()), key));
   check_fails(resolve_access(one, at(R"({"server":"https://h","certificate-authority":"/ca"})")),
               kConfiguration, path + ".certificate-authority");
