@@ -47,7 +47,7 @@ std::vector<MappedProvider> providers_of(const BundleInput& input) {
 
 std::string mapping_text(const BundleInput& input) {
   const Result<std::string> text = read_untrusted_file(input.mapping_path, kMaxMapping);
-  return text ? without_tokens(text_without_secrets(*text)) : std::string();
+  return text ? text_without_secrets(*text) : std::string();
 }
 
 // Of each ClusterProfile, what the commands use.
@@ -69,7 +69,7 @@ std::string profiles_text(const BundleInput& input) {
     return {};
   };
   static_cast<void>(input.source->for_each({}, take));
-  return without_tokens(text_without_secrets(json::to_text(Value(std::move(items)))));
+  return text_without_secrets(json::to_text(Value(std::move(items))));
 }
 
 std::string lint_text(const BundleInput& input) {
@@ -132,10 +132,19 @@ std::string settings_of(const MappedProvider& provider, const BundleInput& input
   return std::string(run->output.reveal()) + run->error_output;
 }
 
-// Line by line, without control characters, and with "~" for the home directory.
-std::string scrubbed(std::string_view text, std::string_view home) {
+struct Member {
+  std::string name;
+  std::string text;
+  // Certificates and IDs are shown: what is a secret is known by its name, and replaced already.
+  bool has_ids = false;
+};
+
+// Line by line, without secrets and control characters, and with "~" for the home directory.
+std::string scrubbed(const Member& member, std::string_view home) {
+  const std::string safe =
+      member.has_ids ? without_tokens(member.text) : without_secrets(member.text);
   std::string clean;
-  for (const std::string_view line : split(text, '\n')) clean += printable(line) + "\n";
+  for (const std::string_view line : split(safe, '\n')) clean += printable(line) + "\n";
   if (clean.ends_with("\n\n") || clean == "\n") clean.pop_back();
   if (home.size() < 2) return clean;
   for (std::size_t at = clean.find(home); at != std::string::npos; at = clean.find(home, at + 1)) {
@@ -144,25 +153,25 @@ std::string scrubbed(std::string_view text, std::string_view home) {
   return clean;
 }
 
-std::vector<ArchiveFile> members_of(const BundleInput& input, TimePoint now) {
-  std::vector<ArchiveFile> members = {
-      {.name = "doctor.json", .text = without_secrets(doctor::write_json(*input.items))},
-      {.name = "version.json", .text = version_json()}};
+std::vector<Member> members_of(const BundleInput& input, TimePoint now) {
+  std::vector<Member> members = {{.name = "doctor.json", .text = doctor::write_json(*input.items)},
+                                 {.name = "version.json", .text = version_json(), .has_ids = true}};
   const std::vector<MappedProvider> providers = providers_of(input);
   if (!input.mapping_path.empty()) {
-    members.push_back({.name = "mapping.yaml", .text = mapping_text(input)});
-    members.push_back({.name = "clusterprofiles.yaml", .text = profiles_text(input)});
+    members.push_back({.name = "mapping.yaml", .text = mapping_text(input), .has_ids = true});
+    members.push_back(
+        {.name = "clusterprofiles.yaml", .text = profiles_text(input), .has_ids = true});
     members.push_back({.name = "lint.json", .text = lint_text(input)});
   }
   std::string log;
   for (const std::string& path : logs_of(providers, input.environment)) {
     log += recent_lines(path, now);
   }
-  members.push_back({.name = "log.jsonl", .text = without_secrets(log)});
+  members.push_back({.name = "log.jsonl", .text = std::move(log)});
   for (std::size_t i = 0; i < providers.size(); ++i) {
     if (!is_plugin_of_ours(providers[i].exec.command)) continue;
     members.push_back({.name = "show-config-" + std::to_string(i) + ".txt",
-                       .text = without_secrets(settings_of(providers[i], input))});
+                       .text = settings_of(providers[i], input)});
   }
   return members;
 }
@@ -173,10 +182,10 @@ Status write_bundle(const std::string& path, const BundleInput& input) {
   const TimePoint now = SystemClock().now();
   const std::string home(input.environment.get("HOME").value_or(std::string_view()));
   std::vector<ArchiveFile> files = {{.name = "CONTENTS"}};
-  for (ArchiveFile& member : members_of(input, now)) {
-    member.text = scrubbed(member.text, home);
-    files.front().text += member.name + "  " + std::to_string(member.text.size()) + " bytes\n";
-    files.push_back(std::move(member));
+  for (const Member& member : members_of(input, now)) {
+    std::string text = scrubbed(member, home);
+    files.front().text += member.name + "  " + std::to_string(text.size()) + " bytes\n";
+    files.push_back({.name = member.name, .text = std::move(text)});
   }
   constexpr mode_t kMode = S_IRUSR | S_IWUSR;
   const SignalBlock held(SignalBlock::Signals::ending_and_alarm);
