@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tenant.hpp"
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
@@ -49,10 +50,8 @@ Error refused(const Options& options, const std::string& tenant, const std::stri
                          printable(tenant) + " in its args",
                  .is_by_rule = true};
   }
-  return Error{.kind = Error::Kind::no_credential,
-               .message = which + " matches no --allow-tenant",
-               .hint = "allowed: " + join(options.allow_tenants, ", "),
-               .is_by_rule = true};
+  return Error::by_rule(cause::kConfigRefused, which + " matches no --allow-tenant",
+                        "allowed: " + join(options.allow_tenants, ", "));
 }
 
 }  // namespace
