@@ -299,7 +299,7 @@ TEST_CASE("canary: what looks like a secret is hidden, in errors, with --debug a
 }
 
 // Also where its form does not show that it is one.
-TEST_CASE("canary: the token of an output is hidden, whatever it looks like and why it is unfit" *
+TEST_CASE("canary: the program's own token is hidden, whatever it looks like" *
           doctest::description("promise 16")) {
   const Wrap rig;
   const std::string token = "opaque-token-word";
