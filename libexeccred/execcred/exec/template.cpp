@@ -70,20 +70,36 @@ Result<std::string_view> placeholder_of(std::string_view text, bool has_fields) 
   return no_placeholder(what + " is no placeholder", has_fields);
 }
 
+// A part of a text: a placeholder's name, or a text that stays as it is.
+struct Part {
+  std::string_view text;
+  bool is_placeholder = false;
+};
+
+// Takes the first part from the front of the text, which is not empty. With fields, a brace that is
+// written twice is a brace.
+Result<Part> take_part(std::string_view& text, bool has_fields) {
+  const auto take = [&text](std::size_t size) {
+    const std::string_view front = text.substr(0, size);
+    text.remove_prefix(front.size());
+    return front;
+  };
+  const std::size_t brace = text.find_first_of("{}");
+  if (brace != 0) return Part{.text = take(brace)};
+  if (has_fields && text.size() > 1 && text[1] == text[0]) return Part{.text = take(2).substr(1)};
+  const std::string_view name = TRY(placeholder_of(text, has_fields));
+  take(name.size() + 2);
+  return Part{.text = name, .is_placeholder = true};
+}
+
 }  // namespace
 
 std::vector<std::string_view> placeholders_in(std::string_view argument) {
   std::vector<std::string_view> found;
-  for (std::size_t brace = 0; (brace = argument.find_first_of("{}")) != std::string_view::npos;) {
-    argument.remove_prefix(brace);
-    std::size_t size = 2;  // of a brace that is written twice
-    if (argument.size() < size || argument[1] != argument[0]) {
-      const Result<std::string_view> placeholder = placeholder_of(argument, true);
-      if (!placeholder) return found;
-      found.push_back(*placeholder);
-      size += placeholder->size();
-    }
-    argument.remove_prefix(size);
+  while (!argument.empty()) {
+    const Result<Part> part = take_part(argument, true);
+    if (!part) return found;
+    if (part->is_placeholder) found.push_back(part->text);
   }
   return found;
 }
@@ -113,18 +129,13 @@ Result<std::string> expand_template(std::string_view text, std::string_view clus
                                     const ExecInfo& info, const FieldValue& field_value) {
   const bool has_fields = static_cast<bool>(field_value);
   std::string expanded;
-  for (;;) {
-    const std::size_t brace = text.find_first_of("{}");
-    expanded += text.substr(0, brace);
-    if (brace == std::string_view::npos) return expanded;
-    text.remove_prefix(brace);
-    if (has_fields && text.size() > 1 && text[1] == text[0]) {
-      expanded.push_back(text[0]);
-      text.remove_prefix(2);
+  while (!text.empty()) {
+    const Part part = TRY(take_part(text, has_fields));
+    if (!part.is_placeholder) {
+      expanded += part.text;
       continue;
     }
-    const std::string_view placeholder = TRY(placeholder_of(text, has_fields));
-    text.remove_prefix(placeholder.size() + 2);
+    const std::string_view placeholder = part.text;
     if (placeholder.starts_with(kField)) {
       expanded += TRY(field_value(placeholder.substr(kField.size())));
       continue;
@@ -138,6 +149,7 @@ Result<std::string> expand_template(std::string_view text, std::string_view clus
     }
     expanded += value;
   }
+  return expanded;
 }
 
 }  // namespace execcred
