@@ -97,8 +97,6 @@ Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, CallCont
   SecretString token = TRY(token_of(endpoint));
   HttpRequest request = {.url = endpoint.url, .allow_plain_http = true};
   request.add_header("Accept", "application/json");
-  SecretTexts secrets;
-  secrets.push_back(token.copy());
   if (!token.empty()) {
     request.headers.push_back({.name = "Authorization", .value = std::move(token)});
   }
@@ -112,7 +110,7 @@ Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, CallCont
     failure.hint = "the agent refuses the container's token, or has no role for it";
     return failure;
   }
-  json::Value document = TRY(json_object_of(reply, server, secrets));
+  json::Value document = TRY(json_object_of(reply, server));
   Result<AwsCredentials> credentials = aws_credentials_of_json(document, "Token");
   json::wipe(document);
   if (credentials && credentials->session_token.empty()) {

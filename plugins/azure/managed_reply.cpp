@@ -131,14 +131,9 @@ Verdict judge_managed_reply(const HttpResponse& reply, const ManagedReplyRules& 
 }
 
 Result<TokenReply> parse_managed_reply(const HttpResponse& reply, const ManagedReplyRules& rules) {
-  Result<json::Value> document = json_object_of(reply, rules.server, rules.secrets);
-  if (!document) {
-    // The message may quote a key of the document.
-    document.error().message = shown_text(document.error().message, rules.secrets, kMaxDescription);
-    return std::move(document).error();
-  }
-  Result<TokenReply> read = read_reply(*document, reply, rules);
-  json::wipe(*document);
+  json::Value document = TRY(json_object_of(reply, rules.server));
+  Result<TokenReply> read = read_reply(document, reply, rules);
+  json::wipe(document);
   return read;
 }
 

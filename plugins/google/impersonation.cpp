@@ -102,7 +102,7 @@ Result<AccessToken> post(const Impersonation& impersonation, const AccessToken& 
   SecretTexts secrets;
   secrets.push_back(as.token.copy());
   if (reply.status != 200) return api_failure(reply, server, secrets);
-  json::Value document = TRY(json_object_of(reply, server, secrets));
+  json::Value document = TRY(json_object_of(reply, server));
   Result<AccessToken> token = read_reply(document, call.clock.now());
   json::wipe(document);
   return std::move(token).context("reading the reply of " + server);

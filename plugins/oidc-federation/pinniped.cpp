@@ -128,7 +128,7 @@ Result<Credential> read_reply(const HttpResponse& reply, const std::string& serv
     if (!message.empty()) error.message += ": " + shown_text(message, secrets, kMaxShown);
     return error;
   }
-  json::Value document = TRY(json_object_of(reply, server, secrets));
+  json::Value document = TRY(json_object_of(reply, server));
   const json::Value* const status = document.find("status");
   const json::Value* const found = status == nullptr ? nullptr : status->find("credential");
   const std::string message =

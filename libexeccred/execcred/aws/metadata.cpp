@@ -45,11 +45,11 @@ std::string server_of(const std::string& url) {
   return parsed ? origin_of(*parsed) : std::string("the metadata service");
 }
 
-Result<AwsCredentials> credentials_of(const json::Value& document) {
+Result<AwsCredentials> credentials_of(const json::Value& document, const SecretTexts& secrets) {
   const json::Value* const code = document.find("Code");
   if (code != nullptr && code->string() != nullptr && *code->string() != "Success") {
     return Error::no_credential(
-        "its code is '" + shown_text(*code->string(), {}, kMaxShown) + "', not 'Success'",
+        "its code is '" + shown_text(*code->string(), secrets, kMaxShown) + "', not 'Success'",
         "check the instance's profile and its role");
   }
   AwsCredentials credentials = TRY(aws_credentials_of_json(document, "Token"));
@@ -113,16 +113,18 @@ Result<AwsCredentials> AwsMetadata::credentials() {
   }
   const std::string separator = urls_.role.ends_with('/') ? "" : "/";
   const SecretString body = TRY(get(urls_.role + separator + std::string(role)).context(doing));
+  SecretTexts secrets;
+  secrets.push_back(token_.copy());
   Result<json::Value> document = json::parse(body.reveal());
   if (!document) {
     return Error::no_credential("the JSON that " + server_of(urls_.role) + " answered " +
                                 document.error().message);
   }
-  Result<AwsCredentials> credentials = credentials_of(*document);
+  Result<AwsCredentials> credentials = credentials_of(*document, secrets);
   json::wipe(*document);
   return std::move(credentials)
-      .context("reading what " + server_of(urls_.role) + " answered for the role " +
-               in_quotes(role));
+      .context("reading what " + server_of(urls_.role) + " answered for the role '" +
+               shown_text(role, secrets, kMaxShown) + "'");
 }
 
 Result<std::string> AwsMetadata::region() {

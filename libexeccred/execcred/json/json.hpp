@@ -3,7 +3,7 @@
 //
 // Parsing refuses hostile inputs: texts over a size, nesting over a depth (both checked before
 // memory is allocated), and duplicate keys, which two readers would read differently. Messages give
-// a position and the name of a duplicate key, but no other text of the input, which may be secret.
+// a position and no text of the input, which may be secret.
 #pragma once
 
 #include <execcred/base/result.hpp>

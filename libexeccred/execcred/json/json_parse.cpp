@@ -157,9 +157,8 @@ class TreeBuilder {
     }
     if (have_distinct_hashes(names)) return true;
     std::sort(names.begin(), names.end());
-    const auto twice = std::adjacent_find(names.begin(), names.end());
-    if (twice == names.end()) return true;
-    refusal_ = "has the key " + in_quotes(*twice) + " more than once in the object that ends at " +
+    if (std::adjacent_find(names.begin(), names.end()) == names.end()) return true;
+    refusal_ = "has a key more than once in the object that ends at " +
                line_and_column(text_, position() - 1);
     return false;
   }

@@ -90,7 +90,7 @@ Result<DiscoveryDocument> discover(HttpClient& client, std::string_view issuer, 
   const auto ask = [&]() -> Result<DiscoveryDocument> {
     const HttpResponse reply = TRY(send_with_retries(client, std::move(request), call, policy));
     if (reply.status != 200) return status_failure(reply, server);
-    TRY(json_object_of(reply, server, {}));
+    TRY(json_object_of(reply, server));
     return parse_discovery(reply.body.reveal(), issuer);
   };
   return ask().context("reading the discovery document of " + server);

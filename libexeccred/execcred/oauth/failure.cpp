@@ -157,7 +157,7 @@ namespace {
 
 constexpr std::size_t kMaxReply = 1024 * 1024;
 constexpr std::size_t kMaxDescription = 400;  // of it that is shown
-constexpr std::size_t kMaxCode = 60;          // of a code or a media type
+constexpr std::size_t kMaxCode = 60;          // of a code
 
 // The error codes of RFC 6749, 6750, 7523, 8628, 8693 and 8707, of OpenID Connect, and of Dex. Only
 // three of them may pass; the others are final.
@@ -254,28 +254,24 @@ Error status_failure(const HttpResponse& reply, const std::string& server,
   return status_failure(reply, server);
 }
 
-Result<json::Value> json_object_of(const HttpResponse& reply, const std::string& server,
-                                   const SecretTexts& secrets) {
+Result<json::Value> json_object_of(const HttpResponse& reply, const std::string& server) {
   Result<json::Value> document = parse_body(reply);
   if (document && document->object() != nullptr) return document;
   const std::string_view type = reply.header("content-type").value_or("");
-  const std::string problem = document
-                                  ? "is " + std::string(document->kind()) + ", not an object"
-                                  // The parser's message quotes a duplicate key.
-                                  : shown_text(document.error().message, secrets, kMaxDescription);
+  const std::string problem = document ? "is " + std::string(document->kind()) + ", not an object"
+                                       : document.error().message;
   if (document) json::wipe(*document);
-  return failure(
-      false, "the JSON that " + server + " answered " + problem,
-      type.empty() || type.starts_with("application/json")
-          ? std::string()
-          : "it is of the type '" + shown_text(type, secrets, kMaxCode) + "': check the URL");
+  // The type is not quoted: a server may repeat a secret there too.
+  return failure(false, "the JSON that " + server + " answered " + problem,
+                 type.empty() || type.starts_with("application/json") ? ""
+                 : type.starts_with("text/html")                      ? "it is HTML: check the URL"
+                                                 : "it is no application/json: check the URL");
 }
 
 std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string& server,
                                    const SecretTexts& secrets) {
   const bool is_success = reply.status == 200;
-  Result<json::Value> document =
-      is_success ? json_object_of(reply, server, secrets) : parse_body(reply);
+  Result<json::Value> document = is_success ? json_object_of(reply, server) : parse_body(reply);
   if (!document) {
     return is_success ? std::move(document).error() : status_failure(reply, server, secrets);
   }

@@ -28,7 +28,7 @@ bool is_metadata_address(const IpAddress& address) {
 
 Result<SecretString> member_of(const HttpResponse& reply, const std::string& server,
                                const std::string& field) {
-  json::Value document = TRY(json_object_of(reply, server, {}));
+  json::Value document = TRY(json_object_of(reply, server));
   const json::Value* const member = document.find(field);
   SecretString token;
   if (member != nullptr && member->string() != nullptr) token = SecretString(*member->string());

@@ -136,7 +136,7 @@ Result<TokenReply> parse_token_reply(const HttpResponse& reply, const TokenReply
   if (std::optional<Error> error = oauth_failure(reply, rules.server, rules.secrets)) {
     return *std::move(error);
   }
-  json::Value parsed = TRY(json_object_of(reply, rules.server, rules.secrets));
+  json::Value parsed = TRY(json_object_of(reply, rules.server));
   const WipedDocument document(std::move(parsed));
   return read_reply(document.value(), rules).context("reading the reply of " + rules.server);
 }

@@ -128,6 +128,16 @@ TEST_CASE("instance: a missing role and invalid replies are errors") {
   CHECK_FAILURE(run_on(rig, instance, {"--timeout=2s"}), 3, "answered 503");
 }
 
+TEST_CASE("instance: the metadata token is not shown, even if the reply repeats it") {
+  Rig rig;
+  Instance instance(rig);
+  blackbox::remember_secret(instance.token);
+  instance.give(std::string(kRolePath) + "node-role", R"({"Code":")" + instance.token + "\"}");
+  const Outcome outcome = run_on(rig, instance);
+  CHECK_FAILURE(outcome, 1, "its code is '***', not 'Success'");
+  CHECK(blackbox::secret_in(outcome.error_output) == "");
+}
+
 TEST_CASE("instance: a metadata token that is refused, invalid or never sent is an error in time") {
   Rig rig;
   Instance instance(rig);

@@ -171,6 +171,16 @@ TEST_CASE("an STS error that contains the request shows no secret") {
   CHECK(blackbox::secret_in(with_role.error_output) == "");
 }
 
+TEST_CASE("a secret that an STS reply repeats as a duplicate key is not shown") {
+  Rig rig;
+  const std::string key = blackbox::json_string(rig.web_identity);
+  rig.sts.answer("{" + key + ":1," + key + ":2}", 200);
+  const Outcome outcome =
+      rig.run({.variables = web_identity_of(rig), .has_keys = false, .is_traced = true});
+  CHECK_FAILURE(outcome, 1, "has a key more than once");
+  CHECK(blackbox::secret_in(outcome.error_output) == "");
+}
+
 TEST_CASE("a code and a message are shown on one line, without control characters, and cut" *
           doctest::description("promise 20")) {
   Rig rig;
