@@ -11,6 +11,7 @@
 #include <execcred/exec/provider.hpp>
 #include <execcred/oauth/client_authentication.hpp>
 #include <execcred/oauth/discovery.hpp>
+#include <execcred/oauth/token_post.hpp>
 #include <execcred/oauth/token_reply.hpp>
 
 #include <string>

@@ -30,7 +30,6 @@ void check_token(const TokenReply& reply, const std::string& body, const char* n
     require(!theirs.contains("error") || theirs["error"].is_null(), "no success with an error");
   }
   require(!reply.token.empty() && is_visible_ascii(reply.token.reveal()), "one word");
-  require(is_visible_ascii(reply.refresh_token.reveal()), "one word, or none");
   require(!has_control_character(reply.issued_token_type), "no control character");
   if (!reply.expires_at) return;
   require(*reply.expires_at > kNow, "a token that has not ended");

@@ -42,6 +42,12 @@ Status fill(const TokenPost& post, HttpRequest& request, SecretTexts& secrets) {
   return {};
 }
 
+Status keep_refresh_token(const HttpResponse& reply, const KeepRefreshToken& keep) {
+  if (!keep) return {};
+  const SecretString token = TRY(refresh_token_of(reply));
+  return token.empty() ? Status() : keep(token);
+}
+
 }  // namespace
 
 Verdict judge_oauth_reply(const HttpResponse& reply, const std::string& server,
@@ -72,7 +78,9 @@ Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post, Cal
     return fill(post, request, secrets);
   };
   policy.judge = [&](const HttpRequest& /*request*/, const HttpResponse& reply) {
-    return post.judge(reply, server, secrets);
+    Status kept = keep_refresh_token(reply, post.keep_refresh_token);
+    if (kept) return post.judge(reply, server, secrets);
+    return Verdict::fail(std::move(kept).context("reading the reply of " + server).error());
   };
   const HttpResponse reply = TRY(send_with_retries(
       client, {.method = "POST", .url = post.url, .is_spent_by_sending = post.is_spent_by_sending},
@@ -82,8 +90,7 @@ Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post, Cal
   return parse_token_reply(reply, {.token = post.token,
                                    .now = std::min(sent, call.clock.now()),
                                    .server = server,
-                                   .secrets = std::move(secrets),
-                                   .keep_refresh_token = post.keep_refresh_token});
+                                   .secrets = std::move(secrets)});
 }
 
 }  // namespace execcred

@@ -25,6 +25,9 @@ namespace execcred {
 Verdict judge_oauth_reply(const HttpResponse& reply, const std::string& server,
                           const SecretTexts& secrets);
 
+// Stores the refresh token of a reply, which is not empty.
+using KeepRefreshToken = std::function<Status(const SecretString&)>;
+
 struct TokenPost {
   std::string url = {};  // https
   // Makes a new form for each attempt, because servers refuse an assertion that they have seen
@@ -41,12 +44,13 @@ struct TokenPost {
   // again for each attempt.
   bool is_spent_by_sending = false;
   ReplyToken token = ReplyToken::access_token;
-  KeepRefreshToken keep_refresh_token = {};  // as in TokenReplyRules
+  // Called with the refresh token of each reply, before the rest of the reply is judged.
+  KeepRefreshToken keep_refresh_token = {};
 };
 
 // Sends the form by the retry policy, with the judge and the form of `post`. Fails as http.hpp and
-// token_reply.hpp describe, as the judge does, and (configuration) if the URL is not https. A
-// failure of make_form is marked as local.
+// token_reply.hpp describe, as the judge and keep_refresh_token do, and (configuration) if the URL
+// is not https. A failure of make_form is marked as local.
 Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post, CallContext& call,
                                   RetryPolicy policy = {});
 

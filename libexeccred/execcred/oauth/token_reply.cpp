@@ -118,10 +118,6 @@ Result<std::optional<TimePoint>> end_of(const BearerToken& token, const json::Va
 
 Result<TokenReply> read_reply(const json::Value& document, const TokenReplyRules& rules) {
   TokenReply reply;
-  reply.refresh_token = TRY(secret_member(document, "refresh_token"));
-  if (rules.keep_refresh_token && !reply.refresh_token.empty()) {
-    TRY(rules.keep_refresh_token(reply.refresh_token));
-  }
   if (rules.token == ReplyToken::access_token) TRY(check_token_type(document, rules.secrets));
   BearerToken token = TRY(chosen_token(document, rules.token));
   reply.expires_at = TRY(end_of(token, document, rules));
@@ -131,6 +127,14 @@ Result<TokenReply> read_reply(const json::Value& document, const TokenReplyRules
 }
 
 }  // namespace
+
+Result<SecretString> refresh_token_of(const HttpResponse& reply) {
+  if (reply.status < 200 || reply.status >= 300) return SecretString();
+  Result<json::Value> parsed = json_object_of(reply, {});
+  if (!parsed) return SecretString();
+  const WipedDocument document(*std::move(parsed));
+  return secret_member(document.value(), "refresh_token");
+}
 
 Result<TokenReply> parse_token_reply(const HttpResponse& reply, const TokenReplyRules& rules) {
   if (std::optional<Error> error = oauth_failure(reply, rules.server, rules.secrets)) {

@@ -12,6 +12,7 @@
 #include <execcred/http/http.hpp>
 #include <execcred/http/retry.hpp>
 #include <execcred/oauth/client_authentication.hpp>
+#include <execcred/oauth/token_post.hpp>
 #include <execcred/oauth/token_reply.hpp>
 
 #include <string>
@@ -39,7 +40,7 @@ struct TokenRequest {
   std::string scope = {};                       // names separated by spaces
   std::vector<TokenParameter> parameters = {};  // further parameters of a server
   ReplyToken token = ReplyToken::access_token;
-  KeepRefreshToken keep_refresh_token = {};  // as in TokenReplyRules
+  KeepRefreshToken keep_refresh_token = {};  // as in TokenPost
 };
 
 // Parses "NAME=VALUE". Fails (configuration) if there is no name or no '='.

@@ -19,7 +19,6 @@ TEST_CASE("token reply: the example of RFC 6749, section 5.1, with the type Bear
   const Result<TokenReply> reply = example("Bearer");
   REQUIRE(reply);
   CHECK(reply->token.reveal() == "2YotnFZFEjr1zCsicMWpAA");
-  CHECK(reply->refresh_token.reveal() == "tGzv3JOkF0XG5Qx2TlKWIA");
   CHECK(reply->expires_at == kNow + 1h);
   check_fails(example("example"), Kind::no_credential, "of the type 'example', not 'Bearer'");
   check_fails(example("DPoP"), Kind::no_credential, "of the type 'DPoP', not 'Bearer'");
@@ -42,7 +41,6 @@ TEST_CASE("token reply: RFC 8693, section 2.3, with Keycloak's and Pinniped's N_
   REQUIRE(reply);
   CHECK(reply->issued_token_type == "urn:ietf:params:oauth:token-type:jwt");
   CHECK(reply->expires_at == kNow + 60s);
-  CHECK(reply->refresh_token.empty());
 }
 
 TEST_CASE("token reply: expires_in is a number or a string, and is limited to a day") {
@@ -132,8 +130,6 @@ TEST_CASE("token reply: tokens that are missing, not strings, or invalid in an H
                 "not a string");
   }
   check_fails(read(R"({"access_token":"-----BEGIN-KEY-----"})"), Kind::no_credential, "a PEM file");
-  check_fails(read(R"({"access_token":"t","refresh_token":"a\nb"})"), Kind::no_credential,
-              "'refresh_token'");
 }
 
 TEST_CASE("token reply: duplicate keys at any level" * doctest::description("promise 20")) {
@@ -163,31 +159,6 @@ TEST_CASE("token reply: a 200 that is not a token reply is an error that does no
                        .headers = {{"content-type", "text/html; charset=utf-8"}},
                        .body = SecretString("<html>")};
   check_fails(parse_token_reply(html, rules()), Kind::no_credential, "it is HTML: check the URL");
-}
-
-TEST_CASE("token reply: a refresh token is passed on once, before the rest is checked") {
-  std::vector<std::string> kept;
-  TokenReplyRules with = rules();
-  with.keep_refresh_token = [&kept](const SecretString& token) {
-    kept.emplace_back(token.reveal());
-    return Status();
-  };
-  const auto parse = [&with](const std::string& body) {
-    return parse_token_reply({.status = 200, .body = SecretString(body)}, with);
-  };
-  CHECK(parse(R"({"access_token":"t","refresh_token":"one"})"));
-  CHECK_FALSE(parse(R"({"refresh_token":"two"})"));
-  CHECK_FALSE(parse(R"({"access_token":"t","token_type":"DPoP","refresh_token":"three"})"));
-  CHECK(kept == std::vector<std::string>{"one", "two", "three"});
-  CHECK(parse(R"({"access_token":"t"})"));
-  CHECK(parse(R"({"access_token":"t","refresh_token":""})"));
-  CHECK_FALSE(parse(R"({"error":"invalid_grant","refresh_token":"four"})"));
-  CHECK(kept.size() == 3);
-  with.keep_refresh_token = [](const SecretString&) -> Status {
-    return Error{.kind = Kind::unavailable, .message = "the disk is full"};
-  };
-  check_fails(parse(R"({"access_token":"t","refresh_token":"five"})"), Kind::unavailable,
-              "the disk is full");
 }
 
 }  // namespace

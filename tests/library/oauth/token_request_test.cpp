@@ -164,6 +164,62 @@ TEST_CASE("token request: a refresh token is spent, even if the client signs a n
   CHECK(provider.requests().size() == 1);
 }
 
+TEST_CASE("token request: a new refresh token is kept, whatever else the reply says") {
+  for (const std::string& body : {std::string(), std::string(R"(,"access_token":"t")"),
+                                  std::string(R"(,"access_token":"t","token_type":"DPoP")"),
+                                  std::string(R"(,"access_token":"t","error":"")"),
+                                  std::string(R"(,"access_token":"t","error":false)"),
+                                  std::string(R"(,"error":"server_error")")}) {
+    for (const int status : {200, 201, 202}) {
+      CAPTURE(body);
+      CAPTURE(status);
+      const ScriptedProvider provider(
+          {http_reply(status, R"({"refresh_token":"successor")" + body + "}")});
+      std::vector<std::string> kept;
+      TokenRequest request = {.grant = Grant::refresh_token, .subject = SecretString("refresh")};
+      request.keep_refresh_token = [&kept](const SecretString& token) {
+        kept.emplace_back(token.reveal());
+        return Status();
+      };
+      const bool is_good = status == 200 && body == R"(,"access_token":"t")";
+      CHECK(ask(provider, request).has_value() == is_good);
+      CHECK(kept == std::vector<std::string>{"successor"});
+    }
+  }
+}
+
+TEST_CASE("token request: without a new refresh token in a success, nothing is kept") {
+  for (const std::string& reply :
+       {kGoodReply, http_reply(200, R"({"access_token":"t","refresh_token":""})"),
+        http_reply(200, R"({"access_token":"t","refresh_token":null})"),
+        http_reply(200, "refresh_token"), http_reply(400, R"({"refresh_token":"r"})"),
+        http_reply(302, R"({"refresh_token":"r"})")}) {
+    CAPTURE(reply);
+    const ScriptedProvider provider({reply});
+    TokenRequest request = {.grant = Grant::refresh_token, .subject = SecretString("refresh")};
+    bool is_kept = false;
+    request.keep_refresh_token = [&is_kept](const SecretString& /*token*/) {
+      is_kept = true;
+      return Status();
+    };
+    (void)ask(provider, request);
+    CHECK_FALSE(is_kept);
+  }
+}
+
+TEST_CASE("token request: a new refresh token that is malformed or cannot be stored is an error") {
+  const ScriptedProvider provider(
+      {http_reply(200, R"({"access_token":"t","refresh_token":"successor"})"),
+       http_reply(200, R"({"access_token":"t","refresh_token":"a\nb"})")});
+  TokenRequest request = {.grant = Grant::refresh_token, .subject = SecretString("refresh")};
+  request.keep_refresh_token = [](const SecretString& /*token*/) -> Status {
+    return Error{.kind = Kind::unavailable, .message = "the disk is full"};
+  };
+  check_fails(ask(provider, request), Kind::unavailable, "the disk is full");
+  check_fails(ask(provider, request), Kind::no_credential, "the reply's 'refresh_token'");
+  CHECK(provider.requests().size() == 2);
+}
+
 TEST_CASE("token request: a request without its subject is a local error, and is not sent") {
   const ScriptedProvider provider({kGoodReply});
   const Result<TokenReply> reply = ask(provider, {.grant = Grant::jwt_bearer});

@@ -167,6 +167,7 @@ TEST_CASE("refresh-token: the successor in a refused reply is stored, and the ne
     std::string what;
     std::string members;  // of the reply, before its refresh token
     Texts arguments = {};
+    int status = 200;
   };
   const std::string later = std::to_string(blackbox::seconds_since_epoch() + 3600);
   const std::string jwt = blackbox::make_jwt(R"({"nbf":)" + later + "}");
@@ -175,7 +176,12 @@ TEST_CASE("refresh-token: the successor in a refused reply is stored, and the ne
         Case{"no token", R"("expires_in":60)"},
         Case{"not valid yet", R"("access_token":")" + jwt + R"(","expires_in":60)"},
         Case{"DPoP", R"("access_token":"a","token_type":"DPoP","expires_in":60)"},
-        Case{"it has ended", R"("access_token":"a","expires_in":0)"}}) {
+        Case{"it has ended", R"("access_token":"a","expires_in":0)"},
+        Case{"an error that is empty", R"("access_token":"a","expires_in":60,"error":"")"},
+        Case{"a status that is no success of OAuth",
+             R"("access_token":"a","expires_in":60)",
+             {},
+             201}}) {
     CAPTURE(c.what);
     Federation fed;
     const std::string original = new_secret();
@@ -184,8 +190,8 @@ TEST_CASE("refresh-token: the successor in a refused reply is stored, and the ne
     const Ask ask = {.flow = "refresh-token",
                      .arguments = Texts{"--subject-token-file=" + path} + c.arguments,
                      .has_subject = false};
-    fed.idp.answer("{" + c.members + R"(,"refresh_token":")" + successor + "\"}");
-    CHECK_FAILURE(fed.run(ask), 1, "reading the reply of https://");
+    fed.idp.answer("{" + c.members + R"(,"refresh_token":")" + successor + "\"}", c.status);
+    CHECK_FAILURE(fed.run(ask), 1, "asking the token endpoint https://");
     CHECK(fed.idp.last(kToken).field("refresh_token") == original);
     for (const auto& file : cache_files(fed.cache_path, ".failure")) {
       std::filesystem::remove(file);
