@@ -49,6 +49,9 @@ constexpr std::string_view kFlowHint = "leave it out, or choose another flow";
 constexpr std::array<std::string_view, 1> kOfKubernetes = {"kubernetes"};
 constexpr std::array<std::string_view, 1> kOfSpiffe = {"spiffe"};
 constexpr std::array<std::string_view, 1> kFederated = {"federated"};
+constexpr std::array<std::string_view, 3> kWithSecret = {"client_secret_basic",
+                                                         "client_secret_post", ""};
+constexpr std::array<std::string_view, 2> kWithKey = {"private_key_jwt", ""};
 
 // The text is not quoted in messages: with other plugins, --token is a token.
 Result<ReplyToken> parse_reply_token(const std::string& text) {
@@ -181,10 +184,12 @@ void add_client(OptionSet& set, ClientOptions& client) {
                                      "client authentication")
       .only_for("flow", kServerFlows, kFlowHint);
   set.add("client-secret-file", client.secret_file, "PATH", "File with the client secret")
-      .only_for("flow", kServerFlows, kFlowHint);
+      .only_for("flow", kServerFlows, kFlowHint)
+      .only_for("client-auth", kWithSecret);
   set.add("private-key-file", client.private_key_file, "PATH",
           "Private key that signs client assertions")
-      .only_for("flow", kServerFlows, kFlowHint);
+      .only_for("flow", kServerFlows, kFlowHint)
+      .only_for("client-auth", kWithKey);
   set.add("key-id", client.key_id, "ID", "Key ID (kid) of client assertions")
       .only_for("flow", kServerFlows, kFlowHint)
       .needs("private-key-file");

@@ -269,6 +269,32 @@ TEST_CASE("a method without its options is an error, and so is a secret without 
   CHECK(fed.idp.connections() == 0);
 }
 
+TEST_CASE("a secret or a key beside --client-auth with another method is an error") {
+  Federation fed;
+  const std::string secret =
+      "--client-secret-file=" + fed.sandbox.write("secret", new_secret(), 0600);
+  const std::string key = "--private-key-file=" + fed.sandbox.at("key");
+  struct Case {
+    std::string method;
+    Texts arguments;
+    std::string option;
+  };
+  for (const Case& c : {Case{"none", {secret}, "--client-secret-file"},
+                        Case{"federated", {secret}, "--client-secret-file"},
+                        Case{"private_key_jwt", {secret, key}, "--client-secret-file"},
+                        Case{"client_secret_post", {secret, key}, "--private-key-file"},
+                        Case{"none", {key}, "--private-key-file"}}) {
+    CAPTURE(c.method);
+    Texts arguments = Texts{"--client-id=me", "--client-auth=" + c.method} + c.arguments;
+    if (c.method == "federated") arguments.push_back("--subject-token-file=" + fed.subject_path);
+    CHECK_REFUSAL(fed.run_cold(credentials(arguments)), 2, c.option);
+  }
+  CHECK(fed.idp.connections() == 0);
+  Ask by_variable = credentials({"--client-id=me", "--client-auth=none"});
+  by_variable.variables = {"EXECCRED_CLIENT_SECRET_FILE=/nope"};
+  CHECK_SUCCESS(fed.run_cold(by_variable));
+}
+
 TEST_CASE("a secret that other users may write is refused") {
   Federation fed;
   const std::string secret = fed.sandbox.write("secret", new_secret(), 0666);
