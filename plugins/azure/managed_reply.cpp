@@ -92,7 +92,12 @@ Status bound_end(const json::Value& document, TimePoint now, TokenReply& reply) 
 Status check_identity(const json::Value& document, const ManagedReplyRules& rules) {
   const IdentitySelector& asked = rules.selector;
   const json::Value* const value = asked.name.empty() ? nullptr : document.find(asked.name);
-  if (value == nullptr || value->string() == nullptr || value->string()->empty()) return {};
+  if (value == nullptr || value->is_null()) return {};
+  if (value->string() == nullptr) {
+    return Error::no_credential("the reply's " + in_quotes(asked.name) + " is " +
+                                std::string(value->kind()) + ", not a string");
+  }
+  if (value->string()->empty()) return {};
   if (ascii_lower(*value->string()) == ascii_lower(asked.value)) return {};
   return Error::no_credential("the reply's token is for the " + asked.name + " '" +
                                   shown_text(*value->string(), rules.secrets, kMaxDescription) +

@@ -79,10 +79,19 @@ SecretString make_body(const ConciergeOptions& options, const SecretString& subj
   return body;
 }
 
-Result<Credential> take_certificate(const json::Value& found, TimePoint now) {
-  std::string key = json::text_or_empty(found, "clientKeyData");
-  Credential credential{.client_certificate = json::text_or_empty(found, "clientCertificateData"),
-                        .client_key = SecretString(key)};
+// Empty if the member is absent or null. A text may have several lines.
+Result<std::string> text_of(const json::ObjectReader& object, std::string_view name) {
+  const json::Value* const value = object.find(name);
+  if (value == nullptr) return std::string();
+  if (value->string() != nullptr) return *value->string();
+  return json::field_error(object.path_of(name),
+                           "must be a string, not " + std::string(value->kind()));
+}
+
+Result<Credential> take_certificate(const json::ObjectReader& found, TimePoint now) {
+  Credential credential{.client_certificate = TRY(text_of(found, "clientCertificateData"))};
+  std::string key = TRY(text_of(found, "clientKeyData"));
+  credential.client_key = SecretString(key);
   wipe(key);
   TRY(check_pair(credential, now));
   return credential;
@@ -99,11 +108,11 @@ Result<Credential> take_token(std::string text, TimePoint now) {
   return credential;
 }
 
-Result<Credential> take_credential(const json::Value& found, TimePoint now) {
-  std::string token = json::text_or_empty(found, "token");
+Result<Credential> take_credential(const json::ObjectReader& found, TimePoint now) {
+  std::string token = TRY(text_of(found, "token"));
   Credential credential =
       TRY(token.empty() ? take_certificate(found, now) : take_token(std::move(token), now));
-  const std::string text = json::text_or_empty(found, "expirationTimestamp");
+  const std::string text = TRY(text_of(found, "expirationTimestamp"));
   if (!text.empty()) {
     const TimePoint end =
         TRY(parse_rfc3339(text).context("reading the credential's expirationTimestamp"));
@@ -114,6 +123,23 @@ Result<Credential> take_credential(const json::Value& found, TimePoint now) {
     credential.expires_at = std::min(*credential.expires_at, now + kLongestLifetime);
   }
   return credential;
+}
+
+Result<Credential> read_document(const json::Value& document, const SecretTexts& secrets,
+                                 TimePoint now) {
+  const json::ObjectReader root = TRY(json::ObjectReader::open(document, ""));
+  const std::optional<json::ObjectReader> status = TRY(root.optional_object("status"));
+  std::string message;
+  std::optional<json::ObjectReader> found;
+  if (status) {
+    message = TRY(text_of(*status, "message"));
+    found = TRY(status->optional_object("credential"));
+  }
+  if (found && message.empty()) return take_credential(*found, now);
+  return Error::no_credential(
+      "the Concierge gives no credential" +
+          (message.empty() ? "" : ": " + shown_text(message, secrets, kMaxShown)),
+      "does its authenticator accept the subject token?");
 }
 
 Result<Credential> read_reply(const HttpResponse& reply, const std::string& server,
@@ -129,17 +155,7 @@ Result<Credential> read_reply(const HttpResponse& reply, const std::string& serv
     return error;
   }
   json::Value document = TRY(json_object_of(reply, server));
-  const json::Value* const status = document.find("status");
-  const json::Value* const found = status == nullptr ? nullptr : status->find("credential");
-  const std::string message =
-      status == nullptr ? std::string() : json::text_or_empty(*status, "message");
-  Result<Credential> credential =
-      found == nullptr || found->object() == nullptr || !message.empty()
-          ? Error::no_credential(
-                "the Concierge gives no credential" +
-                    (message.empty() ? "" : ": " + shown_text(message, secrets, kMaxShown)),
-                "does its authenticator accept the subject token?")
-          : take_credential(*found, now);
+  Result<Credential> credential = read_document(document, secrets, now);
   json::wipe(document);
   if (credential) return credential;
   Error error = std::move(credential).error();

@@ -132,6 +132,8 @@ TEST_CASE("a reply that names another identity than the requested one is refused
   CHECK_SUCCESS(cloud.managed());  // any identity may be the default
   cloud.imds_answers(of_client(""));
   CHECK_SUCCESS(cloud.managed({asked}));
+  cloud.imds_answers(token_reply("somebody's", R"(,"client_id":5)"));
+  CHECK_REFUSAL(cloud.managed({asked}), 1, "the reply's 'client_id' is a number, not a string");
   std::string upper = kClient;
   cloud.imds_answers(of_client(kClient));
   CHECK_SUCCESS(cloud.managed({asked}));

@@ -260,6 +260,30 @@ TEST_CASE("pinniped: a status.message is a failure, also beside a credential") {
   CHECK(token_of(concierge.fed.run_cold(concierge.ask())) == "a");
 }
 
+TEST_CASE("pinniped: a member of another type than the API's is an error") {
+  Concierge concierge;
+  struct Case {
+    std::string status;
+    std::string told;
+  };
+  for (const Case& c :
+       {Case{R"({"credential":{"token":"a","expirationTimestamp":1700000000}})",
+             "status.credential.expirationTimestamp must be a string, not a number"},
+        Case{R"({"credential":{"token":5}})", "status.credential.token must be a string"},
+        Case{R"({"credential":{"clientCertificateData":{}}})",
+             "status.credential.clientCertificateData must be a string, not an object"},
+        Case{R"({"credential":"a"})", "status.credential must be an object"},
+        Case{R"({"message":5,"credential":{"token":"a"}})", "status.message must be a string"},
+        Case{"[]", "status must be an object"}}) {
+    CAPTURE(c.status);
+    concierge.server.on(kPath, reply(201, R"({"status":)" + c.status + "}"));
+    CHECK_FAILURE(concierge.fed.run_cold(concierge.ask()), 1, c.told);
+  }
+  concierge.server.on(kPath, reply(201, R"({"status":{"message":null,"credential":)"
+                                        R"({"token":"a","expirationTimestamp":null}}})"));
+  CHECK(token_of(concierge.fed.run_cold(concierge.ask())) == "a");
+}
+
 TEST_CASE("pinniped: an end in 2099 is claimed for one day, in each run") {
   constexpr std::int64_t kDay = 24 * 3600;
   const Identity client = make_identity({.common_name = "somebody", .ends = 30 * kDay});
