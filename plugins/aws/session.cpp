@@ -25,11 +25,7 @@ namespace {
 constexpr std::string_view kCaBundle = "AWS_CA_BUNDLE";
 
 Result<BearerToken> read_web_identity(const WebIdentity& identity) {
-  const auto read = [&]() -> Result<BearerToken> {
-    const SecretString content = TRY(read_secret_file(identity.token_file));
-    return bearer_token(content);
-  };
-  return read()
+  return read_bearer_token(identity.token_file)
       .context("reading the web identity's token " + in_quotes(identity.token_file.native()))
       .hint(
           "AWS_WEB_IDENTITY_TOKEN_FILE, or web_identity_token_file of the profile, names it: a "
@@ -92,11 +88,9 @@ Result<RoleSession> SessionChain::with_web_identity(const WebIdentity& identity)
   const BearerToken token = TRY(read_web_identity(identity));
   const std::optional<UnverifiedClaims> claims = TRY(token.claims());
   if (claims) {
-    Status checked = check_lifetime(*claims, call_.clock.now());
+    Status checked = of_source(check_lifetime(*claims, call_.clock.now()));
     if (!checked) checked.error().is_local = true;
-    TRY(std::move(checked)
-            .context("looking at the web identity's token")
-            .hint("check that whatever renews the token is still running"));
+    TRY(std::move(checked).context("looking at the web identity's token"));
   }
   TRY(read_ca());
   return StsClient(endpoint_, call_).assume_role_with_web_identity(identity.role, token.text());

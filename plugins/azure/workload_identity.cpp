@@ -128,12 +128,10 @@ Result<TokenReply> WorkloadIdentity::post(CallContext& call) const {
 
 Result<Issued> WorkloadIdentity::ask(CallContext& call) const {
   // Only now, because the cached result outlives the token.
-  Status checked = check_lifetime(assertion_.text(), call.clock.now());
+  Status checked = check_source_lifetime(assertion_.text(), call.clock.now());
   if (!checked) checked.error().is_local = true;
-  TRY(std::move(checked)
-          .context("looking at the federated token in " +
-                   in_quotes(options_.federated_token_file.native()))
-          .hint("check that the kubelet still renews the token, and this machine's clock"));
+  TRY(std::move(checked).context("looking at the federated token in " +
+                                 in_quotes(options_.federated_token_file.native())));
   deadline::enter_phase("asking Entra for a token");
   call.debug("asking " + server() + " for a token of the tenant " + tenant_);
   TokenReply reply =

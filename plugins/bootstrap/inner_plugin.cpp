@@ -61,7 +61,7 @@ Result<Credential> read_output(const SecretString& output, ApiVersion asked, Tim
     return error;
   }
   const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
-  TRY(check_token(claims, now, credential));
+  TRY(of_source(check_token(claims, now, credential)));
   if (!credential.client_certificate.empty()) TRY(check_pair(credential, now));
   return credential;
 }

@@ -69,7 +69,9 @@ Status Subject::read(Inputs& inputs) {
       const SecretString content = TRY(read_secret_file(file->path));
       return subject_token_of(content, file->field, account_->subject_token_type);
     };
-    token_ = TRY(read().context("reading the subject token in " + in_quotes(file->path.native())));
+    token_ = TRY(read()
+                     .context("reading the subject token in " + in_quotes(file->path.native()))
+                     .hint("it must hold one token and nothing else, or JSON with the field"));
     inputs.add_token("subject", token_);
   } else if (std::holds_alternative<UrlSource>(account_->source)) {
     inputs.add_machine();
@@ -99,11 +101,9 @@ Result<SecretString> Subject::fetch(const TlsSettings& tls, CallContext& call) c
 Result<SecretString> Subject::get(const TlsSettings& tls, CallContext& call) const {
   deadline::enter_phase("getting the subject token");
   SecretString token = TRY(fetch(tls, call).context("getting the subject token"));
-  Status checked = check_lifetime(token, call.clock.now());
+  Status checked = check_source_lifetime(token, call.clock.now());
   if (!checked) checked.error().is_local = !token_.empty();
-  TRY(std::move(checked)
-          .context("looking at the subject token")
-          .hint("check that whatever renews the subject token is still running"));
+  TRY(std::move(checked).context("looking at the subject token"));
   return token;
 }
 

@@ -34,7 +34,7 @@ Result<Credential> pass_through(SecretString token, const std::vector<std::strin
         "a cluster's structured authentication takes JWTs alone; for another token there "
         "is execcred-token-file");
   }
-  TRY(check_lifetime(*claims, now));
+  TRY(of_source(check_lifetime(*claims, now)));
   TRY(check_audience(claims, "--audience", audiences));
   TRY(check_audience(claims, "--expect-audience", expected));
   return Credential{.token = std::move(token), .expires_at = claims->expires_at};

@@ -108,7 +108,7 @@ Status Subject::read(Inputs& inputs) {
 
 Status Subject::take(Result<SecretString> content, Inputs& inputs) {
   if (!content) return std::move(content).error();
-  token_ = TRY(bearer_token(*content));
+  token_ = TRY(bearer_token_of_source(*content));
   // A new refresh token is another grant, although it may have the same claims.
   if (options_.flow == Flow::refresh_token) {
     inputs.add_secret("subject", token_.text().reveal());
@@ -127,11 +127,9 @@ Result<SecretString> Subject::get(CallContext& call) const {
   }
   // Only its server knows the format of a refresh token.
   if (options_.flow != Flow::refresh_token) {
-    Status checked = check_lifetime(token, call.clock.now());
+    Status checked = check_source_lifetime(token, call.clock.now());
     if (!checked) checked.error().is_local = is_local_;
-    TRY(std::move(checked)
-            .context("looking at the subject token")
-            .hint("check that whatever renews the subject token is still running"));
+    TRY(std::move(checked).context("looking at the subject token"));
   }
   return token;
 }

@@ -27,11 +27,6 @@ Result<SecretString> read_client_secret(const std::filesystem::path& path) {
   return Error{.kind = Error::Kind::no_credential, .message = "the client secret is empty"};
 }
 
-Result<SecretString> read_token(const std::filesystem::path& path) {
-  const SecretString content = TRY(read_secret_file(path));
-  return TRY(bearer_token(content)).take();
-}
-
 Grant grant_of(Flow flow) {
   switch (flow) {
     case Flow::jwt_bearer:
@@ -99,8 +94,9 @@ Status TokenServer::read_client() {
     client_.private_key = TRY(SigningKey::read(pem, client.signing_alg).context(doing));
   }
   if (!options_.actor_token_file.empty()) {
-    actor_token_ = TRY(read_token(options_.actor_token_file)
-                           .context(reading("actor-token-file", options_.actor_token_file)));
+    actor_token_ = TRY(read_bearer_token(options_.actor_token_file)
+                           .context(reading("actor-token-file", options_.actor_token_file)))
+                       .take();
   }
   return {};
 }

@@ -131,10 +131,10 @@ Error missing(std::string message, std::string hint) {
 Status add_token(const SecretString& content, TimePoint now, Credential& credential) {
   if (content.size() > kMaxSecretFile)
     return Error::no_credential("the token is larger than 128 KiB");
-  BearerToken token = TRY(bearer_token(content));
+  BearerToken token = TRY(bearer_token_of_source(content));
   const std::optional<UnverifiedClaims> claims = TRY(token.claims());
   credential.token = std::move(token).take();
-  return check_token(claims, now, credential);
+  return of_source(check_token(claims, now, credential));
 }
 
 Status add_certificate(std::string_view certificates, const SecretString& key, TimePoint now,

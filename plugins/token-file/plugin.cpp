@@ -59,11 +59,11 @@ class TokenFile final : public Provider {
   }
 
   Result<Credential> credential(const SecretString& content, TimePoint now) const {
-    BearerToken token = TRY(bearer_token(content));
+    BearerToken token = TRY(bearer_token_of_source(content));
     // Only the API server can check the signature. Here, "exp" is only the time at which the client
     // asks again.
     const std::optional<UnverifiedClaims> claims = TRY(token.claims());
-    if (claims) TRY(check_lifetime(*claims, now));
+    if (claims) TRY(of_source(check_lifetime(*claims, now)));
     TRY(check_audiences(claims));
     return Credential{.token = std::move(token).take(),
                       .expires_at = claims ? claims->expires_at : std::nullopt};

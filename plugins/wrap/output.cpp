@@ -131,7 +131,7 @@ Result<Credential> checked(Credential credential, TimePoint now) {
                  .cause = cause::kCredentialExpired};
   }
   const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
-  TRY(check_token(claims, now, credential));
+  TRY(check_token(claims, now, credential).cause(cause::kCredentialExpired));
   if (!credential.client_certificate.empty()) TRY(check_pair(credential, now));
   return credential;
 }
@@ -164,9 +164,7 @@ Result<Credential> read_output(const Options& options, const SecretString& outpu
   Error& error = credential.error();
   error.is_transient = false;  // the program is not run twice
   if (error.cause == cause::kSourceExpired) error.cause = cause::kCredentialExpired;
-  if (error.cause.empty() || error.cause == cause::kSourceMissing) {
-    error.cause = cause::kProgramOutputInvalid;
-  }
+  if (error.cause.empty()) error.cause = cause::kProgramOutputInvalid;
   return credential;
 }
 

@@ -110,11 +110,33 @@ TEST_CASE("bearer_token: a JWT that was read half written is refused at every cu
   for (std::size_t size = 3; size <= signature; ++size) {
     CAPTURE(size);
     check_refused(token.substr(0, size), "the token begins as a JWT does, but is none: ");
-    check_refused(token.substr(0, size), "try again");
   }
   // Within the signature, only a cut that leaves no base64url is found.
   check_refused(token.substr(0, signature + 5), "its signature is cut or damaged");
   CHECK(bearer_token(SecretString(token.substr(0, signature + 8))));
+}
+
+TEST_CASE("bearer_token_of_source: the error has a remedy for the writer of the source") {
+  struct Case {
+    std::string content;
+    std::string_view hint;
+    std::string_view cause = {};
+  };
+  for (const Case& c :
+       {Case{"\n", "it must hold one bearer token", "source-missing"},
+        Case{"two words", "it must hold one bearer token"},
+        Case{"{}", "it must hold one bearer token"},
+        Case{whole_jwt().substr(0, 40) + "\n", "it may have been read half written"}}) {
+    CAPTURE(c.content);
+    const SecretString content(c.content);
+    const Result<BearerToken> refused = bearer_token_of_source(content);
+    test::check_fails(refused, Error::Kind::no_credential, c.hint);
+    CHECK(refused.error().cause == c.cause);
+    // A server that gives such a token has no file.
+    CHECK(bearer_token(content).error().hint == "");
+    CHECK(bearer_token(content).error().cause == "");
+  }
+  CHECK(bearer_token_of_source(SecretString(whole_jwt())));
 }
 
 TEST_CASE("bearer_token: a word that begins as a JWT does must be a JWT or a JWE") {

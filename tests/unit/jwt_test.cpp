@@ -250,6 +250,19 @@ TEST_CASE("check_lifetime: the error says when the token expired or becomes vali
   CHECK(ended.error().message.find("2026-07-01T10:00:00Z") != std::string::npos);
   const Status early = check_lifetime(claims_of(R"({"nbf":1782990000})"), now);
   CHECK(early.error().message.find("2026-07-02T11:00:00Z") != std::string::npos);
+  CHECK(early.error().cause == "credential-not-yet-valid");
+}
+
+TEST_CASE("check_lifetime: only the token of a source has expired because nothing renewed it") {
+  const TimePoint now = *parse_rfc3339("2026-07-01T12:00:00Z");
+  const UnverifiedClaims ended = claims_of(R"({"exp":1782900000})");
+  CHECK(check_lifetime(ended, now).error().hint == "");
+  CHECK(check_lifetime(ended, now).error().cause == "");
+  const Status of_file = of_source(check_lifetime(ended, now));
+  CHECK(test::contains(of_file.error().hint, "whatever renews it"));
+  CHECK(of_file.error().cause == "source-expired");
+  const UnverifiedClaims early = claims_of(R"({"nbf":1782990000})");
+  CHECK(of_source(check_lifetime(early, now)).error().cause == "credential-not-yet-valid");
 }
 
 TEST_CASE("has_any_audience: one common audience is enough, and a part of one is not") {

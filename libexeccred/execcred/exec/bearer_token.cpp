@@ -27,11 +27,11 @@ constexpr std::array<Mistake, 4> kMistakes = {{{"-----BEGIN", "a PEM file"},
                                                {"{", "a JSON document"},
                                                {"[", "a JSON document"}}};
 
-Error rejected(const std::string& message) {
-  return Error{.kind = Error::Kind::no_credential,
-               .message = message,
-               .hint = "it must hold one bearer token and nothing else"};
-}
+constexpr std::string_view kJwtStart = "eyJ";  // the base64url of {"
+
+constexpr const char* kHalfWritten =
+    "it may have been read half written: try again; a program that renews a token file must write "
+    "a new file and rename it";
 
 // Decodes base64 of either alphabet, up to the padding and without an incomplete last group.
 // nullopt if the text is not base64.
@@ -94,32 +94,27 @@ Status check_parts(std::string_view token, const Result<std::optional<Jwt>>& jwt
 }
 
 Status check_whole(const SecretString& token, const Result<std::optional<Jwt>>& jwt) {
-  if (!token.reveal().starts_with("eyJ")) return {};
+  if (!token.reveal().starts_with(kJwtStart)) return {};
   Status whole = check_parts(token.reveal(), jwt);
   if (whole) return {};
-  return Error{.kind = Error::Kind::no_credential,
-               .message = "the token begins as a JWT does, but is none: " + whole.error().message,
-               .hint =
-                   "it may have been read half written: try again; a program that renews a "
-                   "token file must write a new file and rename it"};
+  return Error::no_credential("the token begins as a JWT does, but is none: " +
+                              whole.error().message);
 }
 
 }  // namespace
 
-Status check_whole(const SecretString& token) { return check_whole(token, parse_jwt(token)); }
+Status check_whole(const SecretString& token) {
+  return check_whole(token, parse_jwt(token)).hint(kHalfWritten);
+}
 
 Result<BearerToken> bearer_token(const SecretString& content) {
   SecretString trimmed = content.trimmed();
   const std::string_view text = trimmed.reveal();
-  if (text.empty()) {
-    Error error = rejected("the token is empty");
-    error.cause = cause::kSourceMissing;
-    return error;
-  }
-  if (text.size() > kMaxSecretFile) return rejected("the token has more than 128 KiB");
+  if (text.empty()) return Error::no_credential("the token is empty");
+  if (text.size() > kMaxSecretFile) return Error::no_credential("the token has more than 128 KiB");
   for (const Mistake& mistake : kMistakes) {
     if (text.starts_with(mistake.start)) {
-      return rejected("this is " + std::string(mistake.what) + ", not a token");
+      return Error::no_credential("this is " + std::string(mistake.what) + ", not a token");
     }
   }
   if (is_visible_ascii(text)) {
@@ -129,12 +124,27 @@ Result<BearerToken> bearer_token(const SecretString& content) {
       TRY(check_whole(token.text(), token.jwt()));
       return token;
     }
-    return rejected("this is " + std::string(encoded) + " in base64, not a token");
+    return Error::no_credential("this is " + std::string(encoded) + " in base64, not a token");
   }
   if (std::any_of(text.begin(), text.end(), is_space)) {
-    return rejected("this is more than one word, so it is no token");
+    return Error::no_credential("this is more than one word, so it is no token");
   }
-  return rejected("the token has a byte that no HTTP header may hold");
+  return Error::no_credential("the token has a byte that no HTTP header may hold");
+}
+
+Result<BearerToken> bearer_token_of_source(const SecretString& content) {
+  Result<BearerToken> token = bearer_token(content);
+  if (token) return token;
+  const SecretString trimmed = content.trimmed();
+  const bool may_be_cut =
+      trimmed.reveal().starts_with(kJwtStart) && is_visible_ascii(trimmed.reveal());
+  return std::move(token)
+      .hint(may_be_cut ? kHalfWritten : "it must hold one bearer token and nothing else")
+      .cause(trimmed.empty() ? cause::kSourceMissing : std::string_view());
+}
+
+Result<BearerToken> read_bearer_token(const std::filesystem::path& path) {
+  return bearer_token_of_source(TRY(read_secret_file(path)));
 }
 
 }  // namespace execcred

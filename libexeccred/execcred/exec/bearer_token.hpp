@@ -9,6 +9,7 @@
 #include <execcred/base/secret.hpp>
 #include <execcred/exec/jwt.hpp>
 
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -39,6 +40,11 @@ class BearerToken {
 // several words or a byte that is not visible ASCII, is clearly not a token, or is part of a JWT
 // (check_whole).
 Result<BearerToken> bearer_token(const SecretString& content);
+// The same for the content of a file, a variable or a Secret: the error has a remedy for its
+// writer, and the cause source-missing if there is no content.
+Result<BearerToken> bearer_token_of_source(const SecretString& content);
+// The same for a file. Fails as read_secret_file() does, too.
+Result<BearerToken> read_bearer_token(const std::filesystem::path& path);
 
 // Fails (no_credential) for a token that begins as a JWT does (eyJ, the base64url of {") but is
 // neither a JWT nor a JWE: a file that was read half written, for example. A cut within the

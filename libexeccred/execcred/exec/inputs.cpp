@@ -80,8 +80,7 @@ Result<std::string> Inputs::expand(std::string_view option, std::string_view tex
 }
 
 Result<BearerToken> Inputs::token_file(std::string_view name, const std::filesystem::path& path) {
-  const SecretString content = TRY(read_secret_file(path));
-  BearerToken token = TRY(bearer_token(content));
+  BearerToken token = TRY(read_bearer_token(path));
   add_token(name, token);
   return token;
 }

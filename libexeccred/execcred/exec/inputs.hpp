@@ -51,8 +51,8 @@ class Inputs {
   Result<std::string> expand(std::string_view option, std::string_view text);
 
   // Reads the token in a file. Its identity is recorded under `name`: of a JWT all claims that stay
-  // when the token is renewed, of any other token its fingerprint. Fails as read_secret_file() and
-  // bearer_token() do.
+  // when the token is renewed, of any other token its fingerprint. Fails as read_bearer_token()
+  // does.
   Result<BearerToken> token_file(std::string_view name, const std::filesystem::path& path);
   // Reads a file, and records a fingerprint of its content. Fails as read_secret_file() does.
   Result<SecretString> secret_file(std::string_view name, const std::filesystem::path& path,

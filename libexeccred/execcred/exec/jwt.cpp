@@ -231,10 +231,7 @@ Status check_lifetime(const UnverifiedClaims& claims, TimePoint now) {
     return format_rfc3339(std::chrono::floor<seconds>(time));
   };
   if (claims.expires_at && *claims.expires_at <= now) {
-    return Error{.kind = Error::Kind::no_credential,
-                 .message = "the token has expired: it ended at " + whole(*claims.expires_at),
-                 .hint = "check that whatever renews it is still running, and this machine's clock",
-                 .cause = cause::kSourceExpired};
+    return Error::no_credential("the token has expired: it ended at " + whole(*claims.expires_at));
   }
   if (claims.not_before && *claims.not_before > now + kClockSkew) {
     return Error{.kind = Error::Kind::no_credential,
@@ -245,9 +242,15 @@ Status check_lifetime(const UnverifiedClaims& claims, TimePoint now) {
   return {};
 }
 
-Status check_lifetime(const SecretString& token, TimePoint now) {
+Status of_source(Status checked) {
+  return std::move(checked)
+      .hint("check that whatever renews it is still running, and this machine's clock")
+      .cause(cause::kSourceExpired);
+}
+
+Status check_source_lifetime(const SecretString& token, TimePoint now) {
   const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
-  return claims ? check_lifetime(*claims, now) : Status();
+  return claims ? of_source(check_lifetime(*claims, now)) : Status();
 }
 
 Status check_token(const std::optional<UnverifiedClaims>& claims, TimePoint now,

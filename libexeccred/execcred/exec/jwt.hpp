@@ -79,11 +79,14 @@ Status check_audience(const SecretString& token, std::string_view option,
 
 // Fails (no_credential) for claims that have expired at `now`, or begin more than 60 s after it.
 Status check_lifetime(const UnverifiedClaims& claims, TimePoint now);
-// The same for a token. Fails as unverified_claims() does, too, and never for an opaque token.
-Status check_lifetime(const SecretString& token, TimePoint now);
 // The same for the claims of a credential's token, and never for an opaque token. The credential
 // ends with its token at the latest.
 Status check_token(const std::optional<UnverifiedClaims>& claims, TimePoint now,
                    Credential& credential);
+// The result of these two for a token that something should have renewed: the error of an expired
+// one has a remedy, and the cause source-expired.
+Status of_source(Status checked);
+// The same for a token. Fails as unverified_claims() does, too, and never for an opaque token.
+Status check_source_lifetime(const SecretString& token, TimePoint now);
 
 }  // namespace execcred

@@ -237,7 +237,7 @@ Result<SecretString> in_cluster_token(const Environment& environment) {
   const SecretString content =
       TRY(read_secret_file(std::string(kServiceAccount) + "token")
               .hint("the Pod needs automountServiceAccountToken: true, or --kubeconfig=PATH"));
-  return TRY(bearer_token(content)).take();
+  return TRY(bearer_token_of_source(content)).take();
 }
 
 Result<Hub> find_hub(std::string_view kubeconfig, const Environment& environment) {

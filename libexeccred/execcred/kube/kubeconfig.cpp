@@ -492,8 +492,7 @@ Result<KubeconfigToken> read_token(const KubeconfigUser& user, bool is_sent_as_i
   token.is_from_file =
       !user.token_file.empty() && (user.token.empty() || has_content(user.token_file));
   if (token.is_from_file) {
-    const SecretString content = TRY(read_secret_file(user.token_file));
-    token.text = TRY(bearer_token(content)).take();
+    token.text = TRY(read_bearer_token(user.token_file)).take();
   } else if (!user.token.empty()) {
     token.text = TRY(bearer_token(user.token)).take();
     if (!is_sent_as_is) return token;

@@ -132,6 +132,16 @@ TEST_CASE("token reply: tokens that are missing, not strings, or invalid in an H
   check_fails(read(R"({"access_token":"-----BEGIN-KEY-----"})"), Kind::no_credential, "a PEM file");
 }
 
+TEST_CASE("token reply: a bad token of the server is not blamed on a token file") {
+  for (const std::string& token :
+       {jwt_ending(kNow - 1s), std::string("eyJhbGciOiJ"), std::string("-----BEGIN-KEY-----")}) {
+    const Result<TokenReply> reply = read(R"({"access_token":")" + token + "\"}");
+    check_fails(reply, Kind::no_credential, "while reading the reply of https://idp.example:443");
+    CHECK(reply.error().hint == "");
+    CHECK(reply.error().cause == "");
+  }
+}
+
 TEST_CASE("token reply: duplicate keys at any level" * doctest::description("promise 20")) {
   for (const char* body :
        {R"({"access_token":"a","access_token":"b"})", R"({"access_token":"a","x":1,"x":1})",
