@@ -90,7 +90,8 @@ Status plan_container(const ContainerEndpoint& endpoint, Inputs& inputs) {
   return {};
 }
 
-Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, CallContext& call) {
+Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, const TlsSettings& tls,
+                                     CallContext& call) {
   deadline::enter_phase("asking the container's agent for credentials");
   const Url url = TRY(parse_url(endpoint.url));
   const std::string server = origin_of(url);
@@ -101,13 +102,15 @@ Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, CallCont
     request.headers.push_back({.name = "Authorization", .value = std::move(token)});
   }
   call.debug("asking " + server + " for the container's credentials");
-  const auto client = make_http_client({.proxy = proxy_of(call.environment)}, call);
+  const auto client = make_http_client({.tls = tls}, call);  // no proxy
   const HttpResponse reply =
       TRY(send_with_retries(*client, std::move(request), call)
               .context("asking " + server + " for the container's credentials"));
   if (reply.status != 200) {
     Error failure = status_failure(reply, server);
-    failure.hint = "the agent refuses the container's token, or has no role for it";
+    if (reply.status == 401 || reply.status == 403 || reply.status == 404) {
+      failure.hint = "the agent refuses the container's token, or has no role for it";
+    }
     return failure;
   }
   json::Value document = TRY(json_object_of(reply, server));

@@ -9,7 +9,9 @@
 #include <execcred/base/call_context.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
+#include <execcred/base/text.hpp>
 #include <execcred/exec/inputs.hpp>
+#include <execcred/http/http.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -21,6 +23,8 @@ struct ContainerEndpoint {
   std::string url = {};
   std::filesystem::path token_file = {};  // takes precedence over the token
   SecretString token = {};
+
+  bool is_https() const { return ascii_lower(url).starts_with("https:"); }
 };
 
 // Reads AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI, and
@@ -31,6 +35,8 @@ Result<std::optional<ContainerEndpoint>> container_endpoint(const Environment& e
 // Reads the container's token, which determines the identity. Fails if its file cannot be read.
 Status plan_container(const ContainerEndpoint& endpoint, Inputs& inputs);
 
-Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, CallContext& call);
+// Asks the agent, never through a proxy. `tls` is for an https URL.
+Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, const TlsSettings& tls,
+                                     CallContext& call);
 
 }  // namespace execcred::aws

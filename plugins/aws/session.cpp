@@ -80,7 +80,7 @@ Status SessionChain::read_ca() {
   endpoint_.tls.ca_certificates =
       TRY(read_ca_file(std::string(*path))
               .context("reading AWS_CA_BUNDLE " + in_quotes(*path))
-              .hint("it names CA certificates for STS, instead of the system's"));
+              .hint("it names CA certificates for STS and an agent, instead of the system's"));
   return {};
 }
 
@@ -115,7 +115,8 @@ Result<RoleSession> SessionChain::begin(const CredentialPlan::Source& source) {
   if (const auto* command = std::get_if<InnerCommand>(&source)) {
     session.credentials = TRY(run_credential_process(*command, call_));
   } else if (const auto* endpoint = std::get_if<ContainerEndpoint>(&source)) {
-    session.credentials = TRY(ask_container(*endpoint, call_));
+    if (endpoint->is_https()) TRY(read_ca());
+    session.credentials = TRY(ask_container(*endpoint, endpoint_.tls, call_));
   } else {
     session.credentials = TRY(of_instance());
   }
@@ -153,7 +154,9 @@ AwsMetadataUrls metadata_urls(const Environment& environment) {
 
 Status plan_session(const CredentialPlan& plan, Inputs& inputs) {
   TRY(plan_source(plan.source, inputs));
-  if (plan.asks_sts()) inputs.environment().get(kCaBundle);
+  const auto* endpoint = std::get_if<ContainerEndpoint>(&plan.source);
+  if (plan.asks_sts() || (endpoint != nullptr && endpoint->is_https()))
+    inputs.environment().get(kCaBundle);
   return {};
 }
 

@@ -35,8 +35,7 @@ Result<HttpResponse> ask(HttpRequest request, CallContext& call) {
   TRY(check_local_url(request.url));
   request.allow_plain_http = true;
   request.max_reply_bytes = kMaxReply;
-  const auto client =
-      make_http_client({.proxy = proxy_of(call.environment), .timeout = kPatience}, call);
+  const auto client = make_http_client({.timeout = kPatience}, call);  // no proxy
   return send_with_retries(*client, std::move(request), call, {.attempts = kAttempts});
 }
 

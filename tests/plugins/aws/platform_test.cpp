@@ -239,6 +239,36 @@ TEST_CASE("container: plain http only to this machine and the agents' own addres
       3, "cannot connect to https://");
 }
 
+TEST_CASE("container: an https agent is verified with AWS_CA_BUNDLE, and asked without a proxy") {
+  Rig rig;
+  const std::string session = new_secret();
+  rig.sts.know("ASIACONTAINER", rig.secret, session);
+  ScriptedServer agent;
+  agent.on("/x", reply(200, platform_credentials("ASIACONTAINER", rig.secret, session)));
+  const std::string url = "AWS_CONTAINER_CREDENTIALS_FULL_URI=" + agent.url("/x");
+  const std::string bundle = rig.sandbox.write("agent.pem", agent.ca_pem());
+  CHECK(rig.problem(run_in(rig, {url, "AWS_CA_BUNDLE=" + bundle})) == "");
+  CHECK_FAILURE(run_in(rig, {url}, {"--timeout=2s"}), 3, "cannot verify");
+  ScriptedServer proxy(ScriptedServer::Transport::plain);
+  CHECK_FAILURE(run_in(rig,
+                       {"AWS_CONTAINER_CREDENTIALS_FULL_URI=https://agent.example/x",
+                        "HTTPS_PROXY=" + proxy.url()},
+                       {"--timeout=2s"}),
+                3, "agent.example");
+  CHECK(proxy.connections() == 0);
+}
+
+TEST_CASE("container: only a refusal of the agent has a hint at its token and role") {
+  Rig rig;
+  Agent agent(rig, "");
+  for (const int status : {302, 401, 403, 404, 429, 503}) {
+    CAPTURE(status);
+    agent.on("/v1/credentials", reply(status, ""));
+    const Outcome outcome = run_in(rig, agent.variables(), {"--timeout=2s"});
+    CHECK(blackbox::says(outcome, "the agent refuses") == (status >= 401 && status <= 404));
+  }
+}
+
 TEST_CASE("container: refusals, invalid replies and redirects are errors" *
           doctest::description("promise 14")) {
   Rig rig;
