@@ -5,6 +5,7 @@
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/http/retry.hpp>
 #include <execcred/x509/certificate_fields.hpp>
 
 #include <netdb.h>
@@ -378,7 +379,7 @@ Error Connection::proxy_failure(const HttpFailure& failure) const {
   if (failure.system_error == ECONNREFUSED) {
     error.hint = kNobodyListens;
   } else if (status >= 300) {
-    const bool may_pass = status >= 500 || status == 429 || status == 408;
+    const bool may_pass = is_passing_status(status);
     if (!may_pass) error.cause = cause::kProxyRefused;
     if (status != 407) {
       error.hint = may_pass ? "the proxy cannot reach the server"

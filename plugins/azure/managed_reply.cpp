@@ -21,8 +21,8 @@ constexpr std::size_t kMaxReply = 1024 * 1024;
 constexpr std::size_t kMaxDescription = 300;  // of what a failing endpoint says
 
 bool is_passing(int status, ManagedEndpoint::Kind kind) {
-  if (status == 429 || status >= 500) return true;
-  return kind == ManagedEndpoint::Kind::imds ? status == 404 || status == 410 : status == 408;
+  if (is_passing_status(status)) return true;
+  return kind == ManagedEndpoint::Kind::imds && (status == 404 || status == 410);
 }
 
 std::string_view hint_of(int status, const ManagedReplyRules& rules) {

@@ -31,8 +31,8 @@ struct ManagedReplyRules {
   SecretTexts secrets = {};  // what was sent and may not be shown
 };
 
-// The error for a reply; nullopt for a 200. These may pass (unavailable, transient): 429 and 5xx;
-// from IMDS, which is updated now and then, also 404 and 410; from App Service also 408.
+// The error for a reply; nullopt for a 200. These may pass (unavailable, transient): those of
+// is_passing_status(); from IMDS, which is updated now and then, also 404 and 410.
 std::optional<Error> managed_failure(const HttpResponse& reply, const ManagedReplyRules& rules);
 
 // Judges a reply by managed_failure(); a 200 is accepted.

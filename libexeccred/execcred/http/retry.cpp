@@ -14,9 +14,9 @@ namespace {
 
 using std::chrono::steady_clock;
 
-bool is_passing_status(int status) {
-  constexpr std::array<int, 5> kPassing = {429, 500, 502, 503, 504};
-  return std::find(kPassing.begin(), kPassing.end(), status) != kPassing.end();
+bool is_retried_status(int status) {
+  constexpr std::array<int, 7> kRetried = {408, 425, 429, 500, 502, 503, 504};
+  return std::find(kRetried.begin(), kRetried.end(), status) != kRetried.end();
 }
 
 struct Attempt {
@@ -35,7 +35,7 @@ Attempt failed(Error error) {
 // The status, or the judge's finding if the status does not explain the next step.
 std::string outcome_of(const HttpResponse& reply, const Verdict& verdict) {
   const bool is_retried = verdict.next == Verdict::Next::retry;
-  const bool is_explained = is_retried == is_passing_status(reply.status);
+  const bool is_explained = is_retried == is_retried_status(reply.status);
   return is_explained || !verdict.error ? "answered " + std::to_string(reply.status)
                                         : verdict.error->message;
 }
@@ -106,13 +106,17 @@ std::string target_of(const HttpRequest& request) {
 
 }  // namespace
 
+bool is_passing_status(int status) {
+  return status == 408 || status == 425 || status == 429 || status >= 500;
+}
+
 Verdict judge_status(const HttpRequest& /*request*/, const HttpResponse& reply) {
-  return is_passing_status(reply.status) ? Verdict::retry(reply.retry_after) : Verdict::accept();
+  return is_retried_status(reply.status) ? Verdict::retry(reply.retry_after) : Verdict::accept();
 }
 
 Verdict judge_failure(Error failure, const HttpResponse& reply) {
   if (!failure.is_transient) return Verdict::fail(std::move(failure));
-  const Duration after = is_passing_status(reply.status) ? Duration(reply.retry_after) : Duration();
+  const Duration after = is_retried_status(reply.status) ? Duration(reply.retry_after) : Duration();
   return Verdict::retry(after, std::move(failure));
 }
 

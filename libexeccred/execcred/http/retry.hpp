@@ -54,8 +54,12 @@ struct Verdict {
 
 using Judge = std::function<Verdict(const HttpRequest&, const HttpResponse&)>;
 
-// Judges by the status only. 429, 500, 502, 503 and 504 are retried, after the pause of their
-// Retry-After if there is one. All other statuses are accepted; the caller interprets them.
+// Whether the server may answer otherwise later: 408, 425, 429 and 5xx. With the other 5xx than
+// judge_status() retries, that is not a matter of moments.
+bool is_passing_status(int status);
+
+// Judges by the status only. 408, 425, 429, 500, 502, 503 and 504 are retried, after the pause of
+// their Retry-After if there is one. All other statuses are accepted; the caller interprets them.
 Verdict judge_status(const HttpRequest& request, const HttpResponse& reply);
 
 // For a judge that has read `failure` from the reply: retries if it is transient, else fails. The

@@ -4,6 +4,7 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/http/retry.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <array>
@@ -81,7 +82,7 @@ std::string hint_of(int status, const HubResource& resource, std::string_view ve
   if (status == 404) return "is this " + noun + ", and does it serve " + full_name(resource) + "?";
   if (status == 410) return noun + " dropped the list before its last page; try again";
   if (status >= 300 && status < 400) return "name the server itself; redirects are not followed";
-  if (status == 429 || status >= 500) return noun + " may be overloaded or starting; try again";
+  if (is_passing_status(status)) return noun + " may be overloaded or starting; try again";
   return {};
 }
 
@@ -121,7 +122,7 @@ std::string shown_text_of(std::string_view text, const Hub& hub, const SecretTex
 Error hub_refusal(const HttpResponse& response, const HubResource& resource, std::string_view verb,
                   const Hub& hub, const SecretTexts& secrets) {
   const HubStatus status = status_of(response);
-  const bool may_pass = response.status == 429 || response.status >= 500;
+  const bool may_pass = is_passing_status(response.status);
   std::string message = std::string(hub.noun) + " answered " + with_reason(response.status);
   // The API server's message begins with the resource and ends with the reason, so it is shown as
   // it is.

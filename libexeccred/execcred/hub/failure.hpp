@@ -22,8 +22,9 @@ std::string shown(const Hub& hub);
 // A text of the hub for a message, without the token that was sent and without other secrets.
 std::string shown_text_of(std::string_view text, const Hub& hub, const SecretTexts& others = {});
 
-// The error for a reply that refuses a request: unavailable and transient for 429 and 5xx, else
-// no_credential. `verb` is RBAC's: "get", "list", "create". Text that is in `secrets` is not shown.
+// The error for a reply that refuses a request: unavailable and transient for
+// is_passing_status(), else no_credential. `verb` is RBAC's: "get", "list", "create". Text that is
+// in `secrets` is not shown.
 Error hub_refusal(const HttpResponse& response, const HubResource& resource, std::string_view verb,
                   const Hub& hub, const SecretTexts& secrets = {});
 

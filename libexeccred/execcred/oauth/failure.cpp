@@ -4,6 +4,7 @@
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/http/retry.hpp>
 
 #include <algorithm>
 #include <array>
@@ -224,7 +225,7 @@ const KnownFailure* find_failure(std::span<const KnownFailure> table, std::strin
 Error known_failure(std::span<const KnownFailure> table, std::string_view code, int status,
                     std::string message) {
   const KnownFailure* const known = find_failure(table, code);
-  if (known == nullptr) return failure(status == 429 || status >= 500, std::move(message));
+  if (known == nullptr) return failure(is_passing_status(status), std::move(message));
   Error error = failure(status == 429 || known->may_pass, std::move(message), known->hint);
   error.cause = known->cause;
   return error;
@@ -232,12 +233,13 @@ Error known_failure(std::span<const KnownFailure> table, std::string_view code, 
 
 Error status_failure(const HttpResponse& reply, const std::string& server) {
   const std::string answer = server + " answered " + std::to_string(reply.status);
-  if (reply.status == 429 || reply.status >= 500) return failure(true, answer);
+  if (is_passing_status(reply.status)) return failure(true, answer);
   if (reply.status >= 300 && reply.status < 400) {
     return failure(false, answer + ", a redirect, which is never followed",
                    "name the URL at which the server itself answers");
   }
-  Error error = failure(false, answer, "check the URL");
+  const bool has_nothing = reply.status == 404 || reply.status == 405 || reply.status == 410;
+  Error error = failure(false, answer, has_nothing ? "check the URL" : "");
   constexpr int kForbidden = 403;
   if (reply.status == kForbidden) error.cause = cause::kSourceForbidden;
   return error;

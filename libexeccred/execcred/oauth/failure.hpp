@@ -47,7 +47,7 @@ Error known_failure(std::span<const KnownFailure> table, std::string_view code, 
 // show no text that is in `secrets`.
 
 // For a reply that has a status other than 200 and no OAuth error: unavailable and transient for
-// 429 and 5xx, else no_credential. `server` is the server's origin.
+// is_passing_status(), else no_credential. `server` is the server's origin.
 Error status_failure(const HttpResponse& reply, const std::string& server);
 // The same, but with the error in the reply's WWW-Authenticate header if there is one (RFC 6750,
 // section 3).

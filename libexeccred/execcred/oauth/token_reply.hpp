@@ -37,8 +37,8 @@ struct TokenReplyRules {
 // own `exp`, if it is a JWT. An id_token must be a JWT and expires at its own `exp`. Both are
 // limited to 24 hours. `token_type` may be missing, "Bearer" or "N_A", in any case.
 //
-// Fails (unavailable, transient) for an error that may pass: 429, 5xx, temporarily_unavailable,
-// slow_down, server_error. All other failures are no_credential.
+// Fails (unavailable, transient) for an error that may pass: is_passing_status(),
+// temporarily_unavailable, slow_down, server_error. All other failures are no_credential.
 // Messages show `error` and `error_description`, printable and cut, and no token.
 Result<TokenReply> parse_token_reply(const HttpResponse& reply, const TokenReplyRules& rules);
 

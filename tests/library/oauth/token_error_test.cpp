@@ -82,7 +82,7 @@ TEST_CASE("token error: statuses without an OAuth error") {
       CHECK_FALSE(contains(full_text(reply.error()), "SECRET"));
     }
   }
-  for (const int status : {429, 500, 501, 502, 503, 504, 599}) {
+  for (const int status : {408, 425, 429, 500, 501, 502, 503, 504, 599}) {
     check_class(read_status(status, "<html>"), true);
   }
   for (const int status : {301, 302, 303, 307, 308}) {
@@ -91,6 +91,14 @@ TEST_CASE("token error: statuses without an OAuth error") {
     CHECK(contains(reply.error().message, "a redirect, which is never followed"));
   }
   check_class(read_status(201, R"({"access_token":"t"})"), false);
+}
+
+TEST_CASE("token error: only a status that says that nothing is there has a hint at the URL") {
+  for (const int status : {400, 401, 403, 404, 405, 409, 410, 422}) {
+    CAPTURE(status);
+    const bool has_nothing = status == 404 || status == 405 || status == 410;
+    CHECK((read_status(status, "").error().hint == "check the URL") == has_nothing);
+  }
 }
 
 TEST_CASE("token error: the server's text is escaped and shortened") {

@@ -58,11 +58,11 @@ TEST_CASE("judge_managed_reply: IMDS and App Service have different temporary st
   };
   for (const Case& c :
        {Case{Kind::imds, 200, Next::accept, 0s}, Case{Kind::imds, 400, Next::fail, 0s},
-        Case{Kind::imds, 404, Next::retry, 0s}, Case{Kind::imds, 408, Next::fail, 0s},
+        Case{Kind::imds, 404, Next::retry, 0s}, Case{Kind::imds, 408, Next::retry, 7s},
         Case{Kind::imds, 410, Next::retry, 0s}, Case{Kind::imds, 429, Next::retry, 7s},
         Case{Kind::imds, 500, Next::retry, 7s}, Case{Kind::imds, 501, Next::retry, 0s},
         Case{Kind::imds, 503, Next::retry, 7s}, Case{Kind::app_service, 404, Next::fail, 0s},
-        Case{Kind::app_service, 408, Next::retry, 0s}, Case{Kind::app_service, 410, Next::fail, 0s},
+        Case{Kind::app_service, 408, Next::retry, 7s}, Case{Kind::app_service, 410, Next::fail, 0s},
         Case{Kind::app_service, 503, Next::retry, 7s}}) {
     CAPTURE(c.status);
     const Verdict verdict = azure::judge_managed_reply(

@@ -149,7 +149,7 @@ TEST_CASE("each status has its exit code, and statuses of IMDS during its update
   };
   for (const Case& c :
        {Case{400, 1, 1}, Case{401, 1, 1}, Case{403, 1, 1}, Case{404, 3, 1}, Case{405, 1, 1},
-        Case{408, 1, 3}, Case{410, 3, 1}, Case{429, 3, 3}, Case{500, 3, 3}, Case{501, 3, 3},
+        Case{408, 3, 3}, Case{410, 3, 1}, Case{429, 3, 3}, Case{500, 3, 3}, Case{501, 3, 3},
         Case{503, 3, 3}, Case{599, 3, 3}, Case{204, 1, 1}, Case{206, 1, 1}}) {
     CAPTURE(c.status);
     Cloud cloud;
