@@ -12,22 +12,31 @@
 namespace execcred::google {
 namespace {
 
-// Whether a label is `name` or another name of that service: sts, sts.mtls, us-east1-sts,
-// sts.us-east1.rep, sts-psc.p.
-bool has_label_of(std::string_view labels, std::string_view name) {
-  for (const std::string_view label : split(labels, '.')) {
-    if (label == name || label.starts_with(std::string(name) + "-") ||
-        label.ends_with("-" + std::string(name))) {
-      return true;
-    }
-  }
-  return false;
+// us-east1 and the like.
+bool is_region(std::string_view label) {
+  return label.find('-') != std::string_view::npos && label.back() >= '0' && label.back() <= '9';
 }
 
-bool is_google_service(std::string_view host, std::string_view name) {
+// Whether the host is one of the service, as google-auth accepts them: sts, us-east1-sts,
+// us-east1.sts, sts.mtls, sts.us-east1, sts-psc.p, sts.us-east1.rep. Other names below a service
+// may be its users', such as the buckets of storage.googleapis.com.
+bool is_google_service(std::string_view host, const std::string& name) {
   const std::string ending = "." + std::string(kDefaultUniverse);
   if (!host.ends_with(ending)) return false;
-  return has_label_of(host.substr(0, host.size() - ending.size()), name);
+  const auto labels = split(host.substr(0, host.size() - ending.size()), '.');
+  const std::string_view first = labels.front();
+  const std::string_view last = labels.back();
+  switch (labels.size()) {
+    case 1:
+      return first == name || first.ends_with("-" + name);
+    case 2:
+      return last == name || (first == name && (last == "mtls" || is_region(last))) ||
+             (first.starts_with(name + "-") && last == "p");
+    case 3:
+      return first == name && last == "rep";
+    default:
+      return false;
+  }
 }
 
 // Whether the host is one of a token URL; older keys have other hosts.

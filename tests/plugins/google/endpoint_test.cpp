@@ -15,11 +15,26 @@ Ask by(const Members& credentials, Texts arguments = {}) {
 
 TEST_CASE("endpoint: only Google's own hosts are allowed, each for its purpose") {
   Google google;
-  for (const std::string host :
-       {"sts.evil.example", "sts.googleapis.com.evil.example", "stsgoogleapis.com",
-        "xsts.googleapis.com", "storage.googleapis.com", "iamcredentials.googleapis.com",
-        "googleapis.com", "sts.googleapis.com:8443", "127.0.0.1", "localhost", "[::1]",
-        "169.254.169.254", "accounts.google.com"}) {
+  for (const std::string host : {"sts.evil.example",
+                                 "sts.googleapis.com.evil.example",
+                                 "stsgoogleapis.com",
+                                 "xsts.googleapis.com",
+                                 "storage.googleapis.com",
+                                 "iamcredentials.googleapis.com",
+                                 "googleapis.com",
+                                 "sts.googleapis.com:8443",
+                                 "127.0.0.1",
+                                 "localhost",
+                                 "[::1]",
+                                 "169.254.169.254",
+                                 "accounts.google.com",
+                                 "sts-evil.storage.googleapis.com",
+                                 "sts.storage.googleapis.com",
+                                 "evil-sts.storage.googleapis.com",
+                                 "sts-evil.googleapis.com",
+                                 "sts.us-east1.storage.googleapis.com",
+                                 "sts.p.googleapis.com",
+                                 "a.b.sts.googleapis.com"}) {
     CAPTURE(host);
     const std::string sts = "https://" + std::string(host) + "/v1/token";
     CHECK_REFUSAL(google.run(by(with(google.file_account(), "token_url", text(sts)))), 1,
@@ -46,7 +61,8 @@ TEST_CASE("endpoint: other names of Google's services are allowed") {
   Google google;
   for (const std::string host :
        {"sts.googleapis.com", "us-east1-sts.googleapis.com", "sts.us-east1.rep.googleapis.com",
-        "sts-psc.p.googleapis.com", "STS.googleapis.com"}) {
+        "sts-psc.p.googleapis.com", "STS.googleapis.com", "sts.mtls.googleapis.com",
+        "us-east1.sts.googleapis.com", "sts.us-east1.googleapis.com"}) {
     CAPTURE(host);
     const std::string sts = "https://" + std::string(host) + "/v1/token";
     const Outcome outcome =
