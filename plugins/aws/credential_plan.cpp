@@ -291,10 +291,10 @@ Result<CredentialPlan> Planner::plan() {
 }
 
 // The role of the web identity is already the ClusterProfile's; the mapping sets the rest.
-Status choose_role(const Options& options, Role& role) {
+Status choose_role(const Options& options, const Settings& settings, Role& role) {
   if (!options.external_id.empty()) {
     return Error::configuration(
-        "--external-id has no use where a web identity assumes the role",
+        settings.as_typed("--external-id") + " has no use where a web identity assumes the role",
         "AssumeRoleWithWebIdentity has no external ID: the role trusts the token's issuer "
         "and subject");
   }
@@ -324,7 +324,7 @@ Result<CredentialPlan> plan_credentials(const Options& options, const Settings& 
   if (options.role_arn.empty()) return plan;
   if (auto* identity = std::get_if<WebIdentity>(&plan.source);
       identity != nullptr && plan.roles.empty() && is_role_of_profile(settings)) {
-    TRY(choose_role(options, identity->role));
+    TRY(choose_role(options, settings, identity->role));
     return plan;
   }
   Role role = {.arn = options.role_arn, .external_id = options.external_id};

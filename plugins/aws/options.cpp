@@ -87,13 +87,15 @@ void add_options(OptionSet& set, Options& options) {
   add_cache_options(set, options.cache);
 }
 
-Status check_options(const Options& options) {
+Status check_options(const Options& options, const Settings& settings) {
   // A ClusterProfile may choose the role.
   if (!options.role_arn.empty() || !options.allow_roles.empty()) return {};
-  if (!options.external_id.empty()) return Error::configuration("--external-id needs --role-arn");
+  if (!options.external_id.empty()) {
+    return Error::configuration(settings.as_typed("--external-id") + " needs --role-arn");
+  }
   if (options.session_name.empty()) return {};
   return Error::configuration(
-      "--session-name needs --role-arn",
+      settings.as_typed("--session-name") + " needs --role-arn",
       "AWS_ROLE_SESSION_NAME names the session of a web identity, role_session_name that "
       "of a profile's role");
 }

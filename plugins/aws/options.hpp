@@ -26,7 +26,7 @@ struct Options {
 void add_options(OptionSet& set, Options& options);
 
 // Fails (configuration) if an option lacks another one that it needs.
-Status check_options(const Options& options);
+Status check_options(const Options& options, const Settings& settings);
 
 // The value of the header x-k8s-aws-id: up to 253 letters, digits, dots, dashes and underscores.
 // Fails (configuration).

@@ -108,9 +108,9 @@ class Aws final : public Provider {
  public:
   void add_options(OptionSet& set) override { aws::add_options(set, options_); }
 
-  std::vector<Finding> check(const Settings& /*settings*/,
+  std::vector<Finding> check(const Settings& settings,
                              const Environment& /*environment*/) const override {
-    return refusals(check_options(options_));
+    return refusals(check_options(options_, settings));
   }
 
   Result<Plan> plan(const Settings& settings, Inputs& inputs) const override {

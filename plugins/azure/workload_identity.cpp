@@ -35,7 +35,8 @@ Error unset(std::string_view what, std::string_view option, std::string_view var
 
 class WorkloadIdentity final : public Identity {
  public:
-  explicit WorkloadIdentity(const Options& options) : options_(options) {}
+  WorkloadIdentity(const Options& options, const CredentialRequest& request)
+      : options_(options), request_(request) {}
 
   Status open(const Settings& settings, Inputs& inputs);
   Result<Issued> ask(CallContext& call) const override;
@@ -47,6 +48,7 @@ class WorkloadIdentity final : public Identity {
   Result<TokenReply> post(CallContext& call) const;
 
   const Options& options_;
+  const CredentialRequest& request_;
   // The server that is asked: Entra, or the proxy of an identity binding.
   std::string server() const { return proxy_ ? proxy_->origin : options_.authority_host; }
 
@@ -108,9 +110,8 @@ Form WorkloadIdentity::form() const {
 Result<TokenReply> WorkloadIdentity::post(CallContext& call) const {
   TlsSettings tls;
   if (!options_.ca_file.empty()) {
-    tls.ca_certificates =
-        TRY(read_ca_file(options_.ca_file)
-                .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
+    tls.ca_certificates = TRY(
+        read_ca_file(options_.ca_file).context(request_.reading("--ca-file", options_.ca_file)));
   }
   if (proxy_) proxy_->apply(tls);
   const auto client =
@@ -147,7 +148,7 @@ Result<Issued> WorkloadIdentity::ask(CallContext& call) const {
 
 Result<std::unique_ptr<Identity>> open_workload_identity(const Options& options,
                                                          const Settings& settings, Inputs& inputs) {
-  auto identity = std::make_unique<WorkloadIdentity>(options);
+  auto identity = std::make_unique<WorkloadIdentity>(options, inputs.request());
   TRY(identity->open(settings, inputs));
   return std::unique_ptr<Identity>(std::move(identity));
 }

@@ -83,7 +83,8 @@ class Google final : public Provider {
     source->asked = scopes_of(options_, source->found.credentials);
     const auto* const account = std::get_if<ExternalAccount>(&source->found.credentials.source);
     source->subject = TRY(Subject::open(account, inputs));
-    return Plan{.ask = [this, source](CallContext& call) { return obtain(*source, call); },
+    return Plan{.ask = [this, source, &request = inputs.request()](
+                           CallContext& call) { return obtain(*source, request, call); },
                 .cache = options_.cache,
                 .principal = account_of(source->found.credentials)};
   }
@@ -110,12 +111,12 @@ class Google final : public Provider {
     return allowed;
   }
 
-  Result<Issued> obtain(const Source& source, CallContext& call) const {
+  Result<Issued> obtain(const Source& source, const CredentialRequest& request,
+                        CallContext& call) const {
     TlsSettings tls;
     if (!options_.ca_file.empty()) {
-      tls.ca_certificates =
-          TRY(read_ca_file(options_.ca_file)
-                  .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
+      tls.ca_certificates = TRY(
+          read_ca_file(options_.ca_file).context(request.reading("--ca-file", options_.ca_file)));
     }
     const AccessTokenSource tokens(source.found.credentials, *source.subject, tls);
     AccessToken token = TRY(tokens.get(source.asked, call));

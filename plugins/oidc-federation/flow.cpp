@@ -26,7 +26,8 @@ std::string identity_of(const Credential& credential, const std::string& client)
 // The subject token itself is the credential, for clusters whose structured authentication trusts
 // its issuer. It is checked first, so that a misconfiguration causes a message and not a 401.
 Result<Credential> pass_through(SecretString token, const std::vector<std::string>& audiences,
-                                const std::vector<std::string>& expected, TimePoint now) {
+                                const std::vector<std::string>& expected,
+                                const CredentialRequest& request, TimePoint now) {
   const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
   if (!claims) {
     return Error::no_credential(
@@ -35,8 +36,8 @@ Result<Credential> pass_through(SecretString token, const std::vector<std::strin
         "is execcred-token-file");
   }
   TRY(of_source(check_lifetime(*claims, now)));
-  TRY(check_audience(claims, "--audience", audiences));
-  TRY(check_audience(claims, "--expect-audience", expected));
+  TRY(check_audience(claims, request.as_typed("--audience"), audiences));
+  TRY(check_audience(claims, request.as_typed("--expect-audience"), expected));
   return Credential{.token = std::move(token), .expires_at = claims->expires_at};
 }
 
@@ -66,19 +67,21 @@ Result<Credential> FlowRun::get(CallContext& call) const {
 Result<Credential> FlowRun::pass_on(CallContext& call) const {
   SecretString token = TRY(subject_.get(call));
   return pass_through(std::move(token), options_.request.audiences, options_.expect_audiences,
-                      call.clock.now());
+                      request_, call.clock.now());
 }
 
 Result<Credential> FlowRun::exchange(CallContext& call) const {
   const std::optional<CacheDirectory> directory = open_cache(options_.cache, call);
-  Result<TokenServer> opened = TokenServer::open(options_, call, directory ? &*directory : nullptr);
+  Result<TokenServer> opened =
+      TokenServer::open(options_, request_, call, directory ? &*directory : nullptr);
   if (!opened) opened.error().is_local = true;
   TokenServer server = TRY(std::move(opened));
   const SecretString subject = TRY(subject_.get(call));
   TokenReply reply =
       TRY(options_.flow == Flow::refresh_token ? refresh(server, subject, directory, call)
                                                : server.ask(subject));
-  TRY(check_audience(reply.token, "--expect-audience", options_.expect_audiences));
+  TRY(check_audience(reply.token, request_.as_typed("--expect-audience"),
+                     options_.expect_audiences));
   return Credential{.token = std::move(reply.token), .expires_at = reply.expires_at};
 }
 

@@ -326,7 +326,7 @@ constexpr std::array<std::string_view, 5> kSubjectSources = {
 
 Status check_subject_count(const Options& options, const Settings& settings) {
   const SubjectOptions& subject = options.subject;
-  const std::string flow = "--flow=" + settings.get("flow").texts.front();
+  const std::string flow = settings.as_typed("--flow") + "=" + settings.get("flow").texts.front();
   if (!options.needs_subject()) {
     const bool is_given =
         std::any_of(kSubjectSources.begin(), kSubjectSources.end(),
@@ -343,7 +343,8 @@ Status check_subject_count(const Options& options, const Settings& settings) {
     return Error::configuration("a subject token is given more than once",
                                 std::string(kSubjectHint));
   if (count == 1) return {};
-  const std::string who = options.is_federated() ? "--client-auth=federated" : flow;
+  const std::string who =
+      options.is_federated() ? settings.as_typed("--client-auth") + "=federated" : flow;
   return Error::configuration(who + " needs a subject token", std::string(kSubjectHint));
 }
 
@@ -366,68 +367,75 @@ Status check_subject_details(const Options& options, const Settings& settings) {
   }
   const bool has_audience = !subject.audience.empty() || !options.server.issuer_url.empty();
   if (is_fetched(source) && !has_audience) {
-    return Error::configuration("--subject needs --subject-audience",
+    return Error::configuration(settings.as_typed("--subject") + " needs --subject-audience",
                                 "the token is made for it; with --issuer-url, that is the default");
   }
   return {};
 }
 
-Status check_refresh_token(const Options& options) {
+Status check_refresh_token(const Options& options, const Settings& settings) {
   if (options.flow != Flow::refresh_token) return {};
+  const std::string flow = settings.as_typed("--flow") + "=refresh-token";
   if (options.is_federated()) {
     return Error::configuration(
-        "--client-auth=federated has no use with --flow=refresh-token",
+        settings.as_typed("--client-auth") + "=federated has no use with " + flow,
         "there the subject is the refresh token, which does not authenticate the client");
   }
   if (is_fetched(options.subject.source())) {
-    return Error::configuration("--subject fetches no refresh token",
+    return Error::configuration(settings.as_typed("--subject") + " fetches no refresh token",
                                 "--subject-token-file or --subject-token-env gives it");
   }
   if (!options.cache.no_cache) return {};
   return Error::configuration(
-      "--flow=refresh-token needs the cache",
+      flow + " needs the cache",
       "a server may replace the refresh token, and the new one is kept there");
 }
 
-Error lacks(ClientAuthMethod method, std::string_view option, const std::string& hint = {}) {
-  return Error::configuration(
-      "--client-auth=" + std::string(name_of(method)) + " needs " + std::string(option), hint);
+Error lacks(const Settings& settings, ClientAuthMethod method, std::string_view option,
+            const std::string& hint = {}) {
+  return Error::configuration(settings.as_typed("--client-auth") + "=" +
+                                  std::string(name_of(method)) + " needs " + std::string(option),
+                              hint);
 }
 
-Status check_client_method(const ClientOptions& client) {
+Status check_client_method(const ClientOptions& client, const Settings& settings) {
   if (!client.auth || *client.auth == ClientAuthMethod::none) return {};
   const ClientAuthMethod method = *client.auth;
   const bool is_secret = method == ClientAuthMethod::client_secret_basic ||
                          method == ClientAuthMethod::client_secret_post;
-  if (is_secret && client.secret_file.empty()) return lacks(method, "--client-secret-file");
+  if (is_secret && client.secret_file.empty())
+    return lacks(settings, method, "--client-secret-file");
   if (method == ClientAuthMethod::private_key_jwt && client.private_key_file.empty()) {
-    return lacks(method, "--private-key-file");
+    return lacks(settings, method, "--private-key-file");
   }
   if (method == ClientAuthMethod::tls_client_auth && client.certificate.empty()) {
-    return lacks(method, "--client-certificate and --client-key");
+    return lacks(settings, method, "--client-certificate and --client-key");
   }
   return {};
 }
 
-Status check_client(const Options& options) {
+Status check_client(const Options& options, const Settings& settings) {
   const ClientOptions& client = options.client;
   if (client.certificate.empty() != client.certificate_key.empty()) {
-    return Error::configuration("--client-certificate and --client-key go together");
+    return Error::configuration(settings.as_typed("--client-certificate") + " and " +
+                                settings.as_typed("--client-key") + " go together");
   }
-  TRY(check_client_method(client));
-  if (client.allow_ids.empty()) TRY(check_client_id(options));
+  TRY(check_client_method(client, settings));
+  if (client.allow_ids.empty()) TRY(check_client_id(options, settings));
   return {};
 }
 
-Status check_concierge(const ConciergeOptions& concierge) {
+Status check_concierge(const ConciergeOptions& concierge, const Settings& settings) {
   if (concierge.authenticator_type.empty()) {
-    return Error::configuration("--flow=pinniped needs --concierge-authenticator-type=jwt|webhook");
+    return Error::configuration(settings.as_typed("--flow") +
+                                "=pinniped needs --concierge-authenticator-type=jwt|webhook");
   }
   if (concierge.authenticator_name.empty()) {
-    return Error::configuration("--flow=pinniped needs --concierge-authenticator-name=NAME");
+    return Error::configuration(settings.as_typed("--flow") +
+                                "=pinniped needs --concierge-authenticator-name=NAME");
   }
   if (!is_dns1123_subdomain(concierge.authenticator_name)) {
-    return Error::configuration("--concierge-authenticator-name " +
+    return Error::configuration(settings.as_typed("--concierge-authenticator-name") + " " +
                                 in_quotes(concierge.authenticator_name) +
                                 " is no name of an object");
   }
@@ -436,14 +444,14 @@ Status check_concierge(const ConciergeOptions& concierge) {
 
 }  // namespace
 
-Status check_client_id(const Options& options) {
+Status check_client_id(const Options& options, const Settings& settings) {
   const ClientOptions& client = options.client;
   if (!options.has_server() || !client.id.empty()) return {};
   const std::string hint =
       client.allow_ids.empty() ? "" : "pass it, or let the ClusterProfile choose it as clientId";
   if (client.auth && *client.auth != ClientAuthMethod::none &&
       *client.auth != ClientAuthMethod::federated) {
-    return lacks(*client.auth, "--client-id", hint);
+    return lacks(settings, *client.auth, "--client-id", hint);
   }
   const bool is_tls_client = !client.auth && !client.certificate.empty();
   const bool proves =
@@ -458,16 +466,17 @@ Status check_options(const Options& options, const Settings& settings) {
   if (settings.get("flow").origin == Setting::Origin::unset) return {};
   TRY(check_subject_count(options, settings));
   TRY(check_subject_details(options, settings));
-  TRY(check_refresh_token(options));
-  if (options.flow == Flow::pinniped) return check_concierge(options.concierge);
+  TRY(check_refresh_token(options, settings));
+  if (options.flow == Flow::pinniped) return check_concierge(options.concierge, settings);
   if (!options.has_server()) return {};
   if (options.server.issuer_url.empty() && options.server.token_url.empty()) {
-    return Error::configuration(
-        "--flow=" + settings.get("flow").texts.front() + " needs --issuer-url or --token-url",
-        "the issuer's discovery document names the token endpoint");
+    return Error::configuration(settings.as_typed("--flow") + "=" +
+                                    settings.get("flow").texts.front() +
+                                    " needs --issuer-url or --token-url",
+                                "the issuer's discovery document names the token endpoint");
   }
   TRY(check_parameters(options.request.parameters));
-  return check_client(options);
+  return check_client(options, settings);
 }
 
 }  // namespace execcred::oidc_federation

@@ -128,6 +128,6 @@ Status check_options(const Options& options, const Settings& settings);
 
 // Checks that a client that authenticates has a client ID. A ClusterProfile may choose the ID, so
 // check_options leaves this to the run if --allow-client-id is given. Fails (configuration).
-Status check_client_id(const Options& options);
+Status check_client_id(const Options& options, const Settings& settings);
 
 }  // namespace execcred::oidc_federation

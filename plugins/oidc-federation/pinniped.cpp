@@ -39,7 +39,7 @@ Result<Concierge> find_concierge(const ConciergeOptions& options, const Credenti
     if (!options.ca_file.empty()) {
       concierge.http.tls.ca_certificates =
           TRY(read_ca_file(options.ca_file)
-                  .context("reading --concierge-ca-file " + in_quotes(options.ca_file.native())));
+                  .context(request.reading("--concierge-ca-file", options.ca_file)));
     }
   } else {
     const Cluster& cluster = *request.info.cluster;
@@ -168,7 +168,7 @@ Result<Credential> read_reply(const HttpResponse& reply, const std::string& serv
 Status check_concierge_destination(const ConciergeOptions& concierge,
                                    const CredentialRequest& request) {
   if (!concierge.endpoint.empty()) return {};
-  if (!request.info.cluster) return missing_cluster_info("--flow=pinniped");
+  if (!request.info.cluster) return missing_cluster_info(request.as_typed("--flow") + "=pinniped");
   if (!request.rules.allow_server.empty()) return {};
   return Error{.kind = Error::Kind::configuration,
                .message = "the subject token would go to whichever server a ClusterProfile names",

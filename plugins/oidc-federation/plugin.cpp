@@ -60,7 +60,7 @@ class OidcFederation final : public Provider {
     if (options_.flow == Flow::pinniped) {
       TRY(check_concierge_destination(options_.concierge, request));
     }
-    Status known = check_client_id(options_);
+    Status known = check_client_id(options_, *request.settings);
     if (known || request.info.cluster) return known;
     known.error().hint = "pass it";
     return lacks_cluster_info(std::move(known).error());
@@ -72,7 +72,7 @@ class OidcFederation final : public Provider {
     const std::filesystem::path& actor = options_.actor_token_file;
     if (options_.flow != Flow::token_exchange || actor.empty()) return {};
     TRY(inputs.token_file("actor", actor)
-            .context("reading --actor-token-file " + in_quotes(actor.native())));
+            .context(inputs.request().reading("--actor-token-file", actor)));
     return {};
   }
 

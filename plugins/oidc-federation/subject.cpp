@@ -65,7 +65,7 @@ Result<SecretString> fetch_spiffe(const Options& options, const CallContext& cal
 }  // namespace
 
 Result<Subject> Subject::open(const Options& options, Inputs& inputs) {
-  Subject subject(options);
+  Subject subject(options, inputs.request());
   TRY(subject.read(inputs));
   return subject;
 }
@@ -80,12 +80,12 @@ Status Subject::read(Inputs& inputs) {
       return {};
     case SubjectSource::file:
       return take(read_secret_file(subject.file), inputs)
-          .context("reading --subject-token-file " + in_quotes(subject.file.native()));
+          .context(request_.reading("--subject-token-file", subject.file));
     case SubjectSource::variable:
       return take(read_variable(inputs.unrecorded_environment("its token is recorded"),
                                 subject.variable),
                   inputs)
-          .context("reading --subject-token-env " + in_quotes(subject.variable));
+          .context(request_.reading("--subject-token-env", subject.variable));
     case SubjectSource::url:
       return plan_url(subject, inputs);
     case SubjectSource::command:
@@ -137,11 +137,11 @@ Result<SecretString> Subject::get(CallContext& call) const {
 Result<SecretString> Subject::fetch(CallContext& call) const {
   switch (options_.subject_source()) {
     case SubjectSource::url:
-      return fetch_url(options_.subject, call);
+      return fetch_url(options_.subject, request_, call);
     case SubjectSource::command:
       return run_subject_command(options_.subject.command, call);
     case SubjectSource::github_actions:
-      return fetch_github_actions(options_, call);
+      return fetch_github_actions(options_, request_, call);
     case SubjectSource::gcp_metadata:
       return fetch_gcp_metadata(options_, call);
     case SubjectSource::kubernetes:

@@ -14,7 +14,8 @@ namespace execcred::oidc_federation {
 class Subject {
  public:
   // Reads a token in a file or variable. Any other token is identified by its source, and is not
-  // fetched. `options` must outlive the subject.
+  // fetched. `options` and the request of
+  // `inputs` must outlive the subject.
   static Result<Subject> open(const Options& options, Inputs& inputs);
 
   // Whether the token came from a file or a variable, or there is none.
@@ -25,13 +26,15 @@ class Subject {
   Result<SecretString> get(CallContext& call) const;
 
  private:
-  explicit Subject(const Options& options) : options_(options) {}
+  Subject(const Options& options, const CredentialRequest& request)
+      : options_(options), request_(request) {}
 
   Status read(Inputs& inputs);
   Status take(Result<SecretString> content, Inputs& inputs);
   Result<SecretString> fetch(CallContext& call) const;
 
   const Options& options_;
+  const CredentialRequest& request_;
   BearerToken token_;
   bool is_local_ = true;
 };

@@ -25,12 +25,11 @@ Result<SecretString> fetch_token(HttpRequest request, const std::string& field, 
   return token_of_reply(reply, origin_of(url), field);
 }
 
-Result<TlsSettings> tls_of(const SubjectOptions& subject) {
+Result<TlsSettings> tls_of(const SubjectOptions& subject, const CredentialRequest& run) {
   TlsSettings tls;
   if (subject.ca_file.empty()) return tls;
   tls.ca_certificates =
-      TRY(read_ca_file(subject.ca_file)
-              .context("reading --subject-ca-file " + in_quotes(subject.ca_file.native())));
+      TRY(read_ca_file(subject.ca_file).context(run.reading("--subject-ca-file", subject.ca_file)));
   return tls;
 }
 
@@ -65,12 +64,13 @@ Status plan_url(const SubjectOptions& subject, Inputs& inputs) {
   return {};
 }
 
-Result<SecretString> fetch_url(const SubjectOptions& subject, CallContext& call) {
+Result<SecretString> fetch_url(const SubjectOptions& subject, const CredentialRequest& run,
+                               CallContext& call) {
   HttpRequest request = {.url = subject.url};
   for (const RequestHeader& header : subject.headers) {
     request.add_header(header.name, header.value);
   }
-  TlsSettings tls = TRY(tls_of(subject));
+  TlsSettings tls = TRY(tls_of(subject, run));
   return fetch_token(std::move(request), subject.field, std::move(tls), call);
 }
 
@@ -81,7 +81,8 @@ Status plan_github_actions(const Options& options, Inputs& inputs) {
   return {};
 }
 
-Result<SecretString> fetch_github_actions(const Options& options, CallContext& call) {
+Result<SecretString> fetch_github_actions(const Options& options, const CredentialRequest& run,
+                                          CallContext& call) {
   HttpRequest request = TRY([&]() -> Result<HttpRequest> {
     std::string url = TRY(github_url(options, call.environment));
     return HttpRequest{.url = std::move(url)};
@@ -91,7 +92,7 @@ Result<SecretString> fetch_github_actions(const Options& options, CallContext& c
   authorization.append(token);
   request.headers.push_back({.name = "Authorization", .value = std::move(authorization)});
   request.add_header("Accept", "application/json; api-version=2.0");
-  TlsSettings tls = TRY(tls_of(options.subject));
+  TlsSettings tls = TRY(tls_of(options.subject, run));
   return fetch_token(std::move(request), "value", std::move(tls), call);
 }
 

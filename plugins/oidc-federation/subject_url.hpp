@@ -16,11 +16,13 @@ namespace execcred::oidc_federation {
 const std::string& subject_audience(const Options& options);
 
 Status plan_url(const SubjectOptions& subject, Inputs& inputs);
-Result<SecretString> fetch_url(const SubjectOptions& subject, CallContext& call);
+Result<SecretString> fetch_url(const SubjectOptions& subject, const CredentialRequest& run,
+                               CallContext& call);
 
 // Reads ACTIONS_ID_TOKEN_REQUEST_URL and ACTIONS_ID_TOKEN_REQUEST_TOKEN.
 Status plan_github_actions(const Options& options, Inputs& inputs);
-Result<SecretString> fetch_github_actions(const Options& options, CallContext& call);
+Result<SecretString> fetch_github_actions(const Options& options, const CredentialRequest& run,
+                                          CallContext& call);
 
 // Uses GCE_METADATA_HOST, or metadata.google.internal.
 void plan_gcp_metadata(Inputs& inputs);

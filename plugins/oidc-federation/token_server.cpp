@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "token_server.hpp"
 
-#include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
@@ -15,10 +14,6 @@
 
 namespace execcred::oidc_federation {
 namespace {
-
-std::string reading(std::string_view option, const std::filesystem::path& path) {
-  return "reading --" + std::string(option) + " " + in_quotes(path.native());
-}
 
 Result<SecretString> read_client_secret(const std::filesystem::path& path) {
   const SecretString content = TRY(read_secret_file(path));
@@ -53,9 +48,9 @@ bool has_found_nothing(const CallContext& call) {
 
 }  // namespace
 
-Result<TokenServer> TokenServer::open(const Options& options, CallContext& call,
-                                      const CacheDirectory* directory) {
-  TokenServer server(options, call, directory);
+Result<TokenServer> TokenServer::open(const Options& options, const CredentialRequest& request,
+                                      CallContext& call, const CacheDirectory* directory) {
+  TokenServer server(options, request, call, directory);
   TRY(server.read_tls());
   TRY(server.read_client());
   return server;
@@ -63,17 +58,19 @@ Result<TokenServer> TokenServer::open(const Options& options, CallContext& call,
 
 Status TokenServer::read_tls() {
   if (const auto& path = options_.server.ca_file; !path.empty()) {
-    tls_.ca_certificates = TRY(read_ca_file(path).context(reading("ca-file", path)));
+    tls_.ca_certificates = TRY(read_ca_file(path).context(request_.reading("--ca-file", path)));
   }
   const ClientOptions& client = options_.client;
   if (client.certificate.empty()) return {};
   const std::string certificate =
       TRY(read_file(client.certificate, kMaxKubeconfig)
-              .context(reading("client-certificate", client.certificate)));
-  const SecretString key = TRY(read_secret_file(client.certificate_key)
-                                   .context(reading("client-key", client.certificate_key)));
-  ClientCertificate pair = TRY(check_client_certificate(certificate, key, call_.clock.now())
-                                   .context(reading("client-certificate", client.certificate)));
+              .context(request_.reading("--client-certificate", client.certificate)));
+  const SecretString key =
+      TRY(read_secret_file(client.certificate_key)
+              .context(request_.reading("--client-key", client.certificate_key)));
+  ClientCertificate pair =
+      TRY(check_client_certificate(certificate, key, call_.clock.now())
+              .context(request_.reading("--client-certificate", client.certificate)));
   tls_.client_certificate = std::move(pair.chain);
   tls_.client_key = std::move(pair.private_key);
   return {};
@@ -85,18 +82,20 @@ Status TokenServer::read_client() {
   client_.key_id = client.key_id;
   if (!client.assertion_type.empty()) client_.assertion_type = client.assertion_type;
   if (!client.secret_file.empty()) {
-    client_.secret = TRY(read_client_secret(client.secret_file)
-                             .context(reading("client-secret-file", client.secret_file)));
+    client_.secret =
+        TRY(read_client_secret(client.secret_file)
+                .context(request_.reading("--client-secret-file", client.secret_file)));
   }
   if (!client.private_key_file.empty()) {
-    const std::string doing = reading("private-key-file", client.private_key_file);
+    const std::string doing = request_.reading("--private-key-file", client.private_key_file);
     const SecretString pem = TRY(read_secret_file(client.private_key_file).context(doing));
     client_.private_key = TRY(SigningKey::read(pem, client.signing_alg).context(doing));
   }
   if (!options_.actor_token_file.empty()) {
-    actor_token_ = TRY(read_bearer_token(options_.actor_token_file)
-                           .context(reading("actor-token-file", options_.actor_token_file)))
-                       .take();
+    actor_token_ =
+        TRY(read_bearer_token(options_.actor_token_file)
+                .context(request_.reading("--actor-token-file", options_.actor_token_file)))
+            .take();
   }
   return {};
 }

@@ -24,8 +24,8 @@ class TokenServer {
   // Reads the files of the options: CA, secret, keys, actor token. Sends nothing. The arguments
   // must outlive the server; without a directory, discovery documents are not stored. Fails
   // (configuration) if a file cannot be read, (no_credential) if its content is invalid.
-  static Result<TokenServer> open(const Options& options, CallContext& call,
-                                  const CacheDirectory* directory);
+  static Result<TokenServer> open(const Options& options, const CredentialRequest& request,
+                                  CallContext& call, const CacheDirectory* directory);
 
   // Requests a token. `subject` is a token, an assertion or a refresh token, by the flow; empty if
   // there is none. `keep` gets a new refresh token before the rest of the reply is checked.
@@ -37,8 +37,9 @@ class TokenServer {
     std::vector<std::string> auth_methods = {};
   };
 
-  TokenServer(const Options& options, CallContext& call, const CacheDirectory* directory)
-      : options_(options), call_(call), directory_(directory) {}
+  TokenServer(const Options& options, const CredentialRequest& request, CallContext& call,
+              const CacheDirectory* directory)
+      : options_(options), request_(request), call_(call), directory_(directory) {}
 
   Status read_client();
   Status read_tls();
@@ -48,6 +49,7 @@ class TokenServer {
   TokenRequest make_request(const SecretString& subject) const;
 
   const Options& options_;
+  const CredentialRequest& request_;
   CallContext& call_;
   const CacheDirectory* directory_;
   TlsSettings tls_;

@@ -109,8 +109,10 @@ class Wrap final : public Provider {
         .ask = [this, command = std::move(command), environment = std::move(environment)](
                    CallContext& call) { return run(command, environment, call); },
         .cache = std::move(cache),
-        .finish = [this](Credential credential, const CallContext& /*run*/) -> Result<Credential> {
-          TRY(check_audience(credential.token, "--expect-audience", options_.expect_audiences));
+        .finish = [this, &request = inputs.request()](
+                      Credential credential, const CallContext& /*run*/) -> Result<Credential> {
+          TRY(check_audience(credential.token, request.as_typed("--expect-audience"),
+                             options_.expect_audiences));
           return credential;
         }};
   }
@@ -129,7 +131,7 @@ class Wrap final : public Provider {
     }
     for (const std::string& path : options_.identity_files) {
       TRY(inputs.secret_file("identity-file", path, kMaxIdentityFile)
-              .context("reading --identity-file"));
+              .context("reading " + inputs.request().as_typed("--identity-file")));
     }
     return {};
   }

@@ -61,10 +61,12 @@ Result<std::string> CredentialRequest::expand(std::string_view option,
 }
 
 std::string CredentialRequest::as_typed(std::string_view option) const {
-  constexpr std::string_view kDashes = "--";
-  const std::string_view name = option.substr(option.starts_with(kDashes) ? kDashes.size() : 0);
-  const bool is_set = settings != nullptr && settings->get(name).origin != Setting::Origin::unset;
-  return is_set ? settings->where_from(name) : std::string(option);
+  return settings == nullptr ? std::string(option) : settings->as_typed(option);
+}
+
+std::string CredentialRequest::reading(std::string_view option,
+                                       const std::filesystem::path& path) const {
+  return "reading " + as_typed(option) + " " + in_quotes(path.native());
 }
 
 Result<Credential> PlanCache::get_kept(const CacheOptions& options, const CacheKey& key,

@@ -11,6 +11,7 @@
 #include <execcred/exec/settings.hpp>
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -45,8 +46,10 @@ struct CredentialRequest {
 
   // Expands `text` (template.hpp). Errors name `option`.
   Result<std::string> expand(std::string_view option, std::string_view text) const;
-  // The flag, variable or field that set the option; `option` itself ("--key") if none did.
+  // As Settings::as_typed() does.
   std::string as_typed(std::string_view option) const;
+  // The context of an error about the file that the option names: "reading --key 'PATH'".
+  std::string reading(std::string_view option, const std::filesystem::path& path) const;
 };
 
 // What ties a plugin's credential to one server, as far as its options say.

@@ -527,6 +527,13 @@ std::string Settings::where_from(std::string_view name) const {
   return {};
 }
 
+std::string Settings::as_typed(std::string_view option) const {
+  constexpr std::string_view kDashes = "--";
+  const std::string_view name = option.substr(option.starts_with(kDashes) ? kDashes.size() : 0);
+  const bool is_set = get(name).origin != Setting::Origin::unset;
+  return is_set ? where_from(name) : std::string(option);
+}
+
 std::string Settings::show() const {
   std::size_t name_width = 0;
   std::size_t value_width = 0;

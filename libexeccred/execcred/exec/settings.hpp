@@ -102,6 +102,8 @@ class Settings {
   bool is_flag(std::string_view name) const { return get(name).origin == Setting::Origin::flag; }
   // The flag, variable or field that set the option, as it is typed; else "default" or "unset".
   std::string where_from(std::string_view name) const;
+  // The flag, variable or field that set the option; `option` itself ("--key") if none did.
+  std::string as_typed(std::string_view option) const;
   // What --show-config prints: NAME  VALUE  ORIGIN, aligned, one line for each option.
   std::string show() const;
 

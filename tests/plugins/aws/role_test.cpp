@@ -39,6 +39,8 @@ TEST_CASE("role: --session-name and --external-id are sent, and need a role") {
   CHECK(rig.sts.last("/").field("ExternalId") == "ab:c/d-1");
   CHECK_REFUSAL(rig.run({.arguments = {"--session-name=me"}}), 2, "needs --role-arn");
   CHECK_FAILURE(rig.run({.arguments = {"--external-id=me"}}), 2, "--external-id needs --role-arn");
+  CHECK_FAILURE(rig.run({.variables = {"EXECCRED_SESSION_NAME=me"}}), 2,
+                "EXECCRED_SESSION_NAME needs --role-arn");
   for (const std::string bad :
        {"--session-name=x", "--session-name=a b", "--session-name=a/b", "--external-id=x",
         "--external-id=a b", "--role-arn=reader", "--role-arn=arn:aws:iam::123:role/x",

@@ -131,6 +131,36 @@ TEST_CASE("no secret is shown if the server's error contains the request") {
   CHECK_FAILURE(fed.run_cold({}), 1, "the reply");
 }
 
+TEST_CASE("an error names the variable or field that set the option, not a flag") {
+  Federation fed;
+  struct Case {
+    Ask ask;
+    int exit_code;
+    std::string told;
+  };
+  const auto by_variable = [](const std::string& variable, const Texts& arguments = {}) {
+    return Ask{.arguments = arguments, .variables = {variable}};
+  };
+  Ask subject = by_variable("EXECCRED_SUBJECT_TOKEN_FILE=/none");
+  subject.has_subject = false;
+  const Texts client = {"--client-id=me"};
+  Ask field = {.flow = "pass-through", .config = R"({"audience":"other"})"};
+  field.arguments = {"--allow-audience=other"};
+  for (const Case& c : {Case{subject, 2, "while reading EXECCRED_SUBJECT_TOKEN_FILE '/none'"},
+                        Case{by_variable("EXECCRED_CLIENT_SECRET_FILE=/none", client), 2,
+                             "while reading EXECCRED_CLIENT_SECRET_FILE '/none'"},
+                        Case{by_variable("EXECCRED_PRIVATE_KEY_FILE=/none", client), 2,
+                             "while reading EXECCRED_PRIVATE_KEY_FILE '/none'"},
+                        Case{by_variable("EXECCRED_ACTOR_TOKEN_FILE=/none"), 2,
+                             "while reading EXECCRED_ACTOR_TOKEN_FILE '/none'"},
+                        Case{by_variable("EXECCRED_CLIENT_AUTH=private_key_jwt", client), 2,
+                             "EXECCRED_CLIENT_AUTH=private_key_jwt needs --private-key-file"},
+                        Case{field, 1, "spec.cluster.config.audience demands it"}}) {
+    CAPTURE(c.told);
+    CHECK_FAILURE(fed.run_cold(c.ask), c.exit_code, c.told);
+  }
+}
+
 TEST_CASE("invalid_grant, invalid_client and invalid_target come with a hint at the cause") {
   struct Case {
     std::string code, hint;
