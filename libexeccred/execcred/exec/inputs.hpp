@@ -4,8 +4,8 @@
 //
 // The plugin's options are recorded without being read: those that are set and used, unless they
 // are declared as not_identity(), with a reason. What a plan reads for its request alone (the CA of
-// a token server, the secret of a client) is read when the provider is asked, and says nothing
-// about whose credential it is.
+// a token server) is read when the provider is asked, and says nothing about whose credential it
+// is.
 #pragma once
 
 #include <execcred/base/environment.hpp>

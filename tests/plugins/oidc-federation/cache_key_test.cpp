@@ -2,6 +2,7 @@
 // No run gets another identity's token: each input of the cache key is changed alone.
 #include "federation.hpp"
 #include "support/claim_changes.hpp"
+#include "support/jws_keys.hpp"
 
 #include <doctest/doctest.h>
 
@@ -181,6 +182,27 @@ TEST_CASE("cross-hits: another actor token in the same file" * doctest::descript
     tokens.insert(token_of(fed.run({.arguments = {"--actor-token-file=" + path}})));
   }
   CHECK(tokens.size() == 3);
+}
+
+TEST_CASE("cross-hits: another secret or key of the client in the same file" *
+          doctest::description("promise 4")) {
+  Federation fed;
+  const std::string path = fed.sandbox.at("proof");
+  for (const std::string option : {"--client-secret-file=", "--private-key-file="}) {
+    CAPTURE(option);
+    Ask ask = {.flow = "client-credentials", .arguments = {"--client-id=me", option + path}};
+    Texts tokens;
+    for (int i = 0; i < 2; ++i) {
+      const bool is_key = option == "--private-key-file=";
+      fed.sandbox.write("proof",
+                        is_key ? std::string(pkcs8_pem(new_ed25519_key()).reveal()) : new_secret(),
+                        0600);
+      tokens.push_back(token_of(fed.run(ask)));
+      CHECK(token_of(fed.run(ask)) == tokens.back());
+    }
+    CHECK(tokens[0] != tokens[1]);
+  }
+  CHECK(fed.idp.calls() == 4);
 }
 
 TEST_CASE("a renewed subject token of the same identity is a hit") {
