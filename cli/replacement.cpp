@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replacement.hpp"
 
+#include "declared_options.hpp"
 #include "lint/options.hpp"
 #include "lint/secrets.hpp"
 #include "text_diff.hpp"
@@ -8,11 +9,13 @@
 #include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/file_write.hpp>
 #include <execcred/yaml/documents.hpp>
 #include <execcred/yaml/yaml_write.hpp>
+#include <list.hpp>
 
 #include <algorithm>
 #include <array>
@@ -26,33 +29,110 @@ namespace {
 
 using json::Value;
 
-// Whether the field holds a secret: one of a kubeconfig's user, of the settings of client-go's old
-// auth-provider, or one with the name of a secret.
-bool is_secret_field(std::string_view name) {
-  constexpr std::array<std::string_view, 8> kFields = {
-      "token",    "password",      "client-key-data", "client-secret",
-      "id-token", "refresh-token", "access-token",    "clientKeyData"};
-  return std::find(kFields.begin(), kFields.end(), name) != kFields.end() ||
-         lint::is_name_of_secret(name);
+// The fields of a mapping, a kubeconfig and a ClusterProfile that hold no secret. The texts of
+// others are not shown.
+bool is_shown_field(std::string_view name) {
+  constexpr std::array<std::string_view, 35> kFields = {"accessProviders",
+                                                        "apiVersion",
+                                                        "as",
+                                                        "as-groups",
+                                                        "as-uid",
+                                                        "auth-provider",
+                                                        "certificate-authority",
+                                                        "certificate-authority-data",
+                                                        "client-certificate",
+                                                        "client-certificate-data",
+                                                        "client-key",
+                                                        "cluster",
+                                                        "clusters",
+                                                        "command",
+                                                        "context",
+                                                        "contexts",
+                                                        "current-context",
+                                                        "exec",
+                                                        "execConfig",
+                                                        "extensions",
+                                                        "installHint",
+                                                        "interactiveMode",
+                                                        "kind",
+                                                        "name",
+                                                        "namespace",
+                                                        "profileSourcedCLIArgsPolicy",
+                                                        "profileSourcedEnvVarsPolicy",
+                                                        "providers",
+                                                        "proxy-url",
+                                                        "server",
+                                                        "tls-server-name",
+                                                        "tokenFile",
+                                                        "user",
+                                                        "username",
+                                                        "users"};
+  return std::find(kFields.begin(), kFields.end(), name) != kFields.end();
 }
 
-// Whether the variable holds a secret, however short its value is. lint warns only of long values.
-bool is_secret_variable(std::string_view name, std::string_view value) {
-  return lint::is_name_of_secret(name) || lint::may_be_secret(name, value);
+// The flags, variables and fields of spec.cluster.config that the plugins declare, and whether one
+// of them declares the name as a secret.
+std::map<std::string, bool> declared_names() {
+  std::map<std::string, bool> is_secret;
+  for (const PluginDefinition& plugin : all_plugins()) {
+    const DeclaredOptions declared(plugin.info.name);
+    for (const Option& option : declared.set().all()) {
+      std::vector<std::string> names = option.config_fields;
+      names.insert(names.end(), option.variables.begin(), option.variables.end());
+      names.insert(names.end(), {option.flag(), environment_name(option.name)});
+      for (const std::string& name : names) is_secret[name] |= option.is_secret;
+    }
+  }
+  return is_secret;
 }
 
-// Replaces secrets with numbers, in the order in which they are found. Used for both texts, so that
-// equal secrets have equal numbers.
+// Whether the value of this flag, variable or field is shown: only if a plugin declares it.
+bool is_shown_setting(const std::string& name) {
+  static const std::map<std::string, bool> is_secret = declared_names();
+  const auto declared = is_secret.find(name);
+  return declared != is_secret.end() && !declared->second && !lint::is_name_of_secret(name);
+}
+
+// Whether a secret is in the text, whatever its name is. The query of a URL may be a signature.
+bool has_secret(std::string_view text) {
+  const std::size_t scheme = text.find("://");
+  return !lint::secret_in(text).empty() || lint::has_named_secret(text) ||
+         (scheme != std::string_view::npos && text.find('?', scheme) != std::string_view::npos);
+}
+
+// "--name" alone, which says nothing but what the next argument is.
+bool is_bare_flag(std::string_view text) {
+  return text.starts_with("--") && is_dns1123_label(text.substr(2));
+}
+
+// Replaces whatever is not known to be no secret with numbers, in the order in which it is found.
+// Used for both texts, so that equal secrets have equal numbers.
 class Masks {
  public:
-  Value hide(const Value& value) {
-    if (const std::string* text = value.string()) {
-      const bool is_secret = !lint::secret_in(*text).empty() || lint::has_named_secret(*text);
-      return is_secret ? Value(mask(*text)) : value;
+  Value hide(const Value& value, bool is_shown = true) {
+    if (const json::Array* items = value.array()) {
+      json::Array hidden;
+      for (const Value& item : *items) hidden.push_back(hide(item, is_shown));
+      return Value(std::move(hidden));
     }
-    if (const json::Array* items = value.array()) return hide_items(*items);
-    if (const json::Object* members = value.object()) return hide_members(value, *members);
-    return value;
+    if (const json::Object* members = value.object()) {
+      const std::string program = json::text_or_empty(value, "command");
+      Value hidden((json::Object()));
+      for (const json::Member& member : *members) {
+        const std::string& name = member.name;
+        const bool is_setting =
+            is_shown && (name == "args" || name == "env" || name == "extension");
+        hidden.add(name, is_setting ? hide_settings(member.value, program)
+                                    : hide(member.value, is_shown && is_shown_field(name)));
+      }
+      return hidden;
+    }
+    if (const json::Number* number = value.number(); number != nullptr && !is_shown) {
+      return Value(mask(number->text));
+    }
+    const std::string* const text = value.string();
+    const bool is_secret = text != nullptr && !text->empty() && (!is_shown || has_secret(*text));
+    return is_secret ? Value(mask(*text)) : value;
   }
 
  private:
@@ -62,44 +142,52 @@ class Masks {
     return "(secret " + std::to_string(known->second) + ")";
   }
 
-  Value hide_members(const Value& object, const json::Object& members) {
-    const Value* const name = object.find("name");
-    const bool is_named = name != nullptr && name->string() != nullptr;
+  // Arguments, variables or an extension. `program` is that of an exec object, or empty.
+  Value hide_settings(const Value& value, const std::string& program) {
+    if (const json::Array* items = value.array()) {
+      const bool has_texts = std::any_of(
+          items->begin(), items->end(), [](const Value& item) { return item.string() != nullptr; });
+      if (has_texts) return hide_arguments(*items, program);
+      json::Array hidden;
+      for (const Value& item : *items) hidden.push_back(hide_settings(item, program));
+      return Value(std::move(hidden));
+    }
+    if (value.object() == nullptr) return hide(value, false);
+    const std::string variable =
+        value.find("value") == nullptr ? "" : json::text_or_empty(value, "name");
     Value hidden((json::Object()));
-    for (const json::Member& member : members) {
-      const std::string* const text = member.value.string();
-      const bool is_secret =
-          text != nullptr && !text->empty() &&
-          (is_secret_field(member.name) ||
-           (member.name == "value" && is_named && is_secret_variable(*name->string(), *text)));
-      hidden.add(member.name, is_secret ? Value(mask(*text)) : hide(member.value));
+    for (const auto& [name, member] : *value.object()) {
+      const bool is_name = !variable.empty() && name == "name";
+      const std::string& setting = !variable.empty() && name == "value" ? variable : name;
+      const bool is_shown = is_name || (member.object() == nullptr && is_shown_setting(setting));
+      hidden.add(name, name == "args" ? hide_settings(member, program) : hide(member, is_shown));
     }
     return hidden;
   }
 
-  // The value may be a command with arguments of its own, as a JSON array.
-  static bool has_secret(const lint::Argument& argument) {
-    if (lint::may_be_secret(argument.name, argument.value)) return true;
-    const std::vector<lint::Argument> inner =
-        lint::split_arguments(lint::texts_of_array(argument.value), nullptr);
-    return std::any_of(inner.begin(), inner.end(), [](const lint::Argument& one) {
-      return !one.name.empty() && lint::may_be_secret(one.name, one.value);
-    });
-  }
-
-  // The items may be the arguments of a command.
-  Value hide_items(const json::Array& items) {
-    json::Array hidden;
+  // The arguments of a program that is no plugin are not shown. Those of an extension may be any
+  // plugin's.
+  Value hide_arguments(const json::Array& items, const std::string& program) {
+    const DeclaredOptions options(program_name(program));
+    const bool has_options = program.empty() || options.is_complete();
     std::vector<std::string> texts;
-    for (const Value& item : items) {
-      hidden.push_back(hide(item));
-      texts.push_back(item.string() == nullptr ? std::string() : *item.string());
-    }
-    for (const lint::Argument& argument : lint::split_arguments(texts, nullptr)) {
-      if (argument.name.empty() || !has_secret(argument)) continue;
-      const std::size_t last = argument.index + argument.count - 1;
-      const std::string lead = argument.count == 1 ? "--" + argument.name + "=" : "";
-      hidden[last] = Value(lead + mask(argument.value));
+    for (const Value& item : items) texts.push_back(json::text_or_empty(&item));
+    json::Array hidden;
+    for (const lint::Argument& argument : lint::split_arguments(texts, &options.set())) {
+      const std::string flag = "--" + argument.name;
+      const bool is_option = has_options && options.set().find(argument.name) != nullptr;
+      const bool is_declared = is_option || (program.empty() && argument.count == 1);
+      const bool is_shown = is_declared && is_shown_setting(flag) && !has_secret(argument.value);
+      const bool is_assigned = texts[argument.index].starts_with(flag + "=");
+      for (std::size_t i = argument.index; i < argument.index + argument.count; ++i) {
+        if (is_shown || is_bare_flag(texts[i])) {
+          hidden.push_back(items[i]);
+        } else if (is_option && is_assigned) {
+          hidden.push_back(Value(flag + "=" + mask(argument.value)));
+        } else {
+          hidden.push_back(hide(items[i], false));
+        }
+      }
     }
     return Value(std::move(hidden));
   }

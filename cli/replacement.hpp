@@ -35,12 +35,14 @@ class Replacement {
   bool is_diff_ = false;
 };
 
-// The unified diff of two texts, both written as YAML. A number replaces each secret; equal secrets
-// have equal numbers. A text that cannot be parsed counts as empty, so that nothing of it is shown.
+// The unified diff of two texts, both written as YAML. A number replaces each text that may be a
+// secret: of a field, variable or argument that neither a mapping, a kubeconfig or a ClusterProfile
+// nor a plugin declares, or that a plugin declares as a secret. Equal texts have equal numbers. A
+// text that cannot be parsed counts as empty, so that nothing of it is shown.
 std::string diff_without_secrets(std::string_view before, std::string_view after,
                                  const std::string& name);
 
-// The documents as YAML, with a number in the place of each secret. Empty if they cannot be parsed.
+// The documents as YAML, with the same numbers. Empty if they cannot be parsed.
 std::string text_without_secrets(std::string_view documents);
 
 }  // namespace execcred::cli

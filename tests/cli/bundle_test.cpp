@@ -110,6 +110,57 @@ TEST_CASE("bundle: headers, cookies and texts in texts are no place for a secret
   CHECK_MESSAGE(!has(all.output, "canary"), describe(all));
 }
 
+TEST_CASE("bundle: a value is shown only if a plugin declares it and it is no secret") {
+  const Sandbox sandbox;
+  const std::string archive = sandbox.at("bundle.tar.gz");
+  const std::string secret = "canary7";  // short, and with no form of its own
+  std::string env = R"(,"env":[{"name":"AWS_REGION","value":"shown-region"},)"
+                    R"({"name":"EXECCRED_AUDIENCE","value":"shown-audience"})";
+  for (const char* const name :
+       {"DB_PASS", "SSHPASS", "PASSCODE", "HMAC_KEY", "HTTP_AUTH", "DB_CREDENTIAL", "PASSWORD_OLD",
+        "APP_TOKEN_V2", "SECRET_1", "EXECCRED_PARAM", "EXECCRED_OTHER"}) {
+    env += R"(,{"name":")" + std::string(name) + R"(","value":")" + secret + "\"}";
+  }
+  const Inventory inventory(
+      mapping({mapped("p", kTokenFile,
+                      R"(,"args":["--token-file=/shown-file","--user=bob:)" + secret +
+                          R"(","--access-key=)" + secret + "\"]" + env + "]"),
+               mapped("q", "/usr/bin/curl",
+                      R"(,"args":["--user","bob:)" + secret + R"(","-p","Authorization: Basic )" +
+                          secret + R"(","--access-key=)" + secret + R"(","https://h/?sig=)" +
+                          secret + R"(","--timeout=)" + secret + "\"]"),
+               mapped("r", EXECCRED_BIN "/execcred-oidc-federation",
+                      R"(,"args":["--param=a=)" + secret + R"(","--token-url=https://h/?sig=)" +
+                          secret + "\"]")}),
+      profile(
+          "a",
+          {provider(
+              "p", "https://127.0.0.1:1",
+              R"(,"unknown":{"server":")" + secret + R"("},"extensions":[)" +
+                  extension(kExecExtension, R"({"audience":["shown-audience-2"],"pass":")" +
+                                                secret + R"(","auth":{"audience":")" + secret +
+                                                R"("},"pin":4242424242})") +
+                  "," +
+                  extension(kArgumentsExtension,
+                            R"({"args":["--audience=shown-audience-3","--x=)" + secret + "\"]}") +
+                  "," +
+                  extension(kVariablesExtension, R"({"AWS_PROFILE":"shown-profile",)"
+                                                 R"("SMTP_PASS":")" +
+                                                     secret + "\"}") +
+                  "]")}));
+  inventory.run("doctor", {"--no-request", "--bundle", archive}, {});
+  const Outcome all =
+      run({.arguments = {"/bin/tar", "-xzOf", archive}, .environment = {"PATH=/usr/bin:/bin"}});
+  for (const char* const shown :
+       {"AWS_REGION", "shown-region", "shown-audience\n", "shown-file", "- \"--user\"\n",
+        "/usr/bin/curl", "\"--param=(secret ", "shown-audience-2", "shown-audience-3",
+        "shown-profile", "https://127.0.0.1:1"}) {
+    CHECK_MESSAGE(has(all.output, shown), shown);
+  }
+  CHECK_MESSAGE(!has(all.output, secret), describe(all));
+  CHECK_FALSE(has(all.output, "4242424242"));
+}
+
 TEST_CASE("bundle: one that cannot be written is 2, and --log excludes it") {
   const Sandbox sandbox;
   const Inventory inventory = inventory_with_canaries(sandbox.at("log"));

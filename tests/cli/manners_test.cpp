@@ -471,7 +471,10 @@ TEST_CASE("--diff: secrets of the old and the new file are not shown") {
       "- name: b\n  user: {password: S3cretCanary, username: u, client-key-data: S3cretCanary}\n"
       "- name: eks\n  user:\n    exec:\n      apiVersion: client.authentication.k8s.io/v1beta1\n"
       "      command: aws\n      args: [--region, eu-west-1, eks, get-token, --cluster-name, p]\n"
-      "      env: [{name: AWS_SECRET_ACCESS_KEY, value: S3cretCanary}]\n";
+      "      env: [{name: AWS_SECRET_ACCESS_KEY, value: S3cretCanary}]\n"
+      "- name: other\n  user:\n    exec:\n      apiVersion: client.authentication.k8s.io/v1\n"
+      "      command: other\n      args: [--user=bob:S3cretCanary, -p, S3cretCanary]\n"
+      "      env: [{name: DB_PASS, value: S3cretCanary}]\n";
   const std::string file = sandbox.write("k.yaml", text);
   const Outcome outcome = run({.arguments = {kCli, "migrate", "--diff", file}});
   CHECK_MESSAGE(outcome.output.find("\n-      command: aws\n") != std::string::npos,
