@@ -51,9 +51,9 @@ std::string mapping_text(const BundleInput& input) {
 }
 
 // Of each ClusterProfile, what the commands use.
-std::string profiles_text(const BundleInput& input) {
+std::string profiles_text(const std::vector<ClusterProfile>& profiles) {
   json::Array items;
-  const auto take = [&items](const ClusterProfile& profile) -> Status {
+  for (const ClusterProfile& profile : profiles) {
     json::Array providers;
     for (const AccessProvider& provider : profile.access_providers) {
       Value one((json::Object()));
@@ -66,16 +66,14 @@ std::string profiles_text(const BundleInput& input) {
     item.add("name", Value(profile.name));
     item.add("accessProviders", Value(std::move(providers)));
     items.push_back(std::move(item));
-    return {};
-  };
-  static_cast<void>(input.source->for_each({}, take));
+  }
   return text_without_secrets(json::to_text(Value(std::move(items))));
 }
 
 std::string lint_text(const BundleInput& input) {
   lint::Run run;
   lint::Looked looked{.files = lint::check_operand(run, input.mapping_path)};
-  for (const std::string& path : input.source->paths()) {
+  for (const std::string& path : input.profile_paths) {
     if (path != "-") looked.files += lint::check_operand(run, path);
   }
   lint::check_choices(run);
@@ -118,15 +116,27 @@ std::string recent_lines(const std::string& path, TimePoint now) {
   return recent;
 }
 
-std::string settings_of(const MappedProvider& provider, const BundleInput& input) {
+// The run of a plugin for the first of the ClusterProfiles that list it, or for none.
+Access access_of(const MappedProvider& provider, const std::vector<ClusterProfile>& profiles) {
+  const ProviderMapping alone{.providers = {provider}};
+  for (const ClusterProfile& profile : profiles) {
+    Result<Access> access = resolve_access(alone, profile);
+    if (access) return std::move(access).value();
+  }
   Access access;
   access.exec = provider.exec;
+  access.exec.provide_cluster_info = false;
+  return access;
+}
+
+std::string settings_of(const MappedProvider& provider, const BundleInput& input) {
+  const Access access = access_of(provider, input.profiles);
   execcred::Command command{.path = provider.exec.command,
                             .arguments = {"--show-config"},
                             .environment = environment_of_plugin(access, input.environment),
                             .limit = input.limit};
-  command.arguments.insert(command.arguments.end(), provider.exec.args.begin(),
-                           provider.exec.args.end());
+  command.arguments.insert(command.arguments.end(), access.exec.args.begin(),
+                           access.exec.args.end());
   const Result<Finished> run = run_command(command);
   if (!run) return run.error().message + "\n";
   return std::string(run->output.reveal()) + run->error_output;
@@ -160,7 +170,7 @@ std::vector<Member> members_of(const BundleInput& input, TimePoint now) {
   if (!input.mapping_path.empty()) {
     members.push_back({.name = "mapping.yaml", .text = mapping_text(input), .has_ids = true});
     members.push_back(
-        {.name = "clusterprofiles.yaml", .text = profiles_text(input), .has_ids = true});
+        {.name = "clusterprofiles.yaml", .text = profiles_text(input.profiles), .has_ids = true});
     members.push_back({.name = "lint.json", .text = lint_text(input)});
   }
   std::string log;

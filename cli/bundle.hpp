@@ -2,10 +2,9 @@
 // execcred doctor --bundle: one archive for a bug report, without secrets.
 #pragma once
 
-#include "profile_source.hpp"
-
 #include <execcred/base/environment.hpp>
 #include <execcred/engine/report.hpp>
+#include <execcred/kube/cluster_profile.hpp>
 
 #include <string>
 #include <vector>
@@ -14,7 +13,8 @@ namespace execcred::cli {
 
 struct BundleInput {
   std::string mapping_path = {};  // empty: a kubeconfig was examined
-  const ProfileSource* source = nullptr;
+  std::vector<std::string> profile_paths = {};
+  std::vector<ClusterProfile> profiles = {};  // that were examined
   const std::vector<engine::Item>* items = nullptr;
   Environment environment = {};
   Duration limit = {};  // of each run of a plugin

@@ -157,8 +157,12 @@ Status Doctor::check() const {
   return {};
 }
 
-Result<std::vector<engine::Target>> Doctor::targets(Outcome& outcome) const {
-  if (!targets_.mapping_path.empty()) return targets_.read(outcome);
+// Adds the ClusterProfiles to `profiles` if there will be an archive.
+Result<std::vector<engine::Target>> Doctor::targets(Outcome& outcome,
+                                                    std::vector<ClusterProfile>& profiles) const {
+  if (!targets_.mapping_path.empty()) {
+    return targets_.read(outcome, bundle_.empty() ? nullptr : &profiles);
+  }
   return doctor::targets_of_kubeconfig({.path = targets_.source.kubeconfig(),
                                         .context = targets_.source.context(),
                                         .all_contexts = all_contexts_});
@@ -235,7 +239,8 @@ Result<Outcome> Doctor::run() {
   if (!log_.empty()) return read_log();
   const doctor::ExaminationOptions examination = TRY(examination_options());
   Outcome outcome;
-  std::vector<engine::Target> found = TRY(targets(outcome));
+  std::vector<ClusterProfile> profiles;
+  std::vector<engine::Target> found = TRY(targets(outcome, profiles));
   // With nothing to examine and no document that could be used, there is nothing to write.
   if (found.empty() && outcome.exit_code != 0) return outcome;
   doctor::FleetResult result = examine_all(std::move(found), examination, fleet_);
@@ -253,7 +258,8 @@ Result<Outcome> Doctor::run() {
   }
   if (!bundle_.empty()) {
     TRY(write_bundle(bundle_, {.mapping_path = targets_.mapping_path,
-                               .source = &targets_.source,
+                               .profile_paths = targets_.source.paths(),
+                               .profiles = std::move(profiles),
                                .items = &result.items,
                                .environment = examination.environment,
                                .limit = timeout_}));

@@ -23,7 +23,8 @@ class Doctor final : public Command {
  private:
   Status check() const;
   std::string beside_log() const;
-  Result<std::vector<engine::Target>> targets(Outcome& outcome) const;
+  Result<std::vector<engine::Target>> targets(Outcome& outcome,
+                                              std::vector<ClusterProfile>& profiles) const;
   void add_input_options(CommandOptions& options);
   void add_examination_options(CommandOptions& options);
   void add_log_options(CommandOptions& options);

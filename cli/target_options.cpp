@@ -14,7 +14,8 @@ void TargetOptions::add_to(CommandOptions& options, bool is_mapping_required) {
   add_choice_options(options, name, provider, may_be_empty);
 }
 
-Result<std::vector<engine::Target>> TargetOptions::read(Outcome& outcome) const {
+Result<std::vector<engine::Target>> TargetOptions::read(
+    Outcome& outcome, std::vector<ClusterProfile>* profiles) const {
   const engine::Mapping mapping = TRY(read_mapping_with_problems(mapping_path, provider));
   std::vector<engine::Target> targets;
   Inventory inventory;
@@ -23,6 +24,7 @@ Result<std::vector<engine::Target>> TargetOptions::read(Outcome& outcome) const 
       if (!is_named(*profile, name)) return;
       ++inventory.found;
       targets.push_back(engine::target_of(mapping, *profile, provider));
+      if (profiles != nullptr) profiles->push_back(*profile);
     } else if (of.name.empty()) {
       inventory.problems.push_back({.error = profile.error(), .is_of_unknown = true});
     } else if (name.empty() || name == of.name || name == of.full_name()) {

@@ -21,10 +21,11 @@ struct TargetOptions {
 
   void add_to(CommandOptions& options, bool is_mapping_required);
   // Reads the mapping and the ClusterProfiles. A ClusterProfile with a name is a target even if it
-  // cannot be used. Adds the problems of other documents and the exit code to `outcome`. Fails
-  // (configuration) if the mapping cannot be used or lacks the provider, and as
-  // ProfileSource::for_each_document does.
-  Result<std::vector<engine::Target>> read(Outcome& outcome) const;
+  // cannot be used. Adds the problems of other documents and the exit code to `outcome`, and the
+  // ClusterProfiles that can be read to `profiles`, unless that is null. Fails (configuration) if
+  // the mapping cannot be used or lacks the provider, and as ProfileSource::for_each_document does.
+  Result<std::vector<engine::Target>> read(Outcome& outcome,
+                                           std::vector<ClusterProfile>* profiles = nullptr) const;
 };
 
 }  // namespace execcred::cli

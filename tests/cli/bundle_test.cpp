@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -159,6 +160,35 @@ TEST_CASE("bundle: a value is shown only if a plugin declares it and it is no se
   }
   CHECK_MESSAGE(!has(all.output, secret), describe(all));
   CHECK_FALSE(has(all.output, "4242424242"));
+}
+
+TEST_CASE(
+    "bundle: it has the ClusterProfiles that were examined, and the plugins' settings for them") {
+  const Sandbox sandbox;
+  const std::string archive = sandbox.at("bundle.tar.gz");
+  const Inventory inventory(
+      mapping({mapped("p", kTokenFile,
+                      R"(,"provideClusterInfo":true,"args":["--token-file=/no/such/file"])"),
+               mapped("unused", kTokenFile,
+                      R"(,"provideClusterInfo":true,"args":["--token-file=/no/such/file"])")}),
+      profile("a", {provider("p", "https://127.0.0.1:1")}) + "\n---\n" +
+          profile("other", {provider("p", "https://127.0.0.1:2")}));
+  Command command = inventory.command("doctor", {"--no-request", "--name=a", "--bundle", archive});
+  const auto at = std::find(command.arguments.begin(), command.arguments.end(), "-f") + 1;
+  command.input = read_text(*at);
+  *at = "-";
+  CHECK(run(command).exit_code == 1);
+  const auto member = [&archive](const std::string& name) {
+    return run({.arguments = {"/bin/tar", "-xzOf", archive, name},
+                .environment = {"PATH=/usr/bin:/bin"}})
+        .output;
+  };
+  CHECK(has(member("clusterprofiles.yaml"), "https://127.0.0.1:1"));
+  CHECK_FALSE(has(member("clusterprofiles.yaml"), "https://127.0.0.1:2"));
+  for (const char* const name : {"show-config-0.txt", "show-config-1.txt"}) {
+    CHECK(has(member(name), "/no/such/file"));
+    CHECK_MESSAGE(!has(member(name), "error"), member(name));
+  }
 }
 
 TEST_CASE("bundle: one that cannot be written is 2, and --log excludes it") {
