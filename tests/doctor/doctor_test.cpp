@@ -1138,6 +1138,20 @@ TEST_CASE("doctor: an --output-file that is no regular file is refused before an
   CHECK(scene.api->connections() == 0);
 }
 
+TEST_CASE("doctor: neither a pipe nor a link to one is replaced by a file or an archive") {
+  const Scene scene;
+  const std::string pipe = scene.sandbox.at("pipe");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const std::string link = scene.sandbox.at("link");
+  fs::create_symlink(pipe, link);
+  for (const std::string& option : {"--output-file=" + link, "--bundle=" + link,
+                                    "--output-file=" + pipe, "--bundle=" + pipe}) {
+    CHECK_FAILURE(scene.run({option}), 2, "no regular file");
+  }
+  CHECK(fs::is_fifo(pipe));
+  CHECK(fs::is_symlink(link));
+}
+
 TEST_CASE("doctor: the page loads nothing, and shows a program's messages as text") {
   Scene scene;
   scene.command = scene.sandbox.script("x", "echo '<script>alert(1)</script>&' >&2; exit 1");

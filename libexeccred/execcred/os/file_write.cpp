@@ -112,6 +112,10 @@ NewFile::~NewFile() {
 }
 
 Result<NewFile> NewFile::write(const fs::path& target, std::string_view content, mode_t mode) {
+  struct stat status = {};
+  if (stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    return cannot_write(target, "it is no regular file");
+  }
   NewFile created(target);
   // Closed at the end of the function, because a program that is open for writing cannot be
   // executed.

@@ -18,7 +18,8 @@ namespace execcred {
 class NewFile {
  public:
   // Writes the whole content to the new file, and syncs it to the disk. The permissions are `mode`,
-  // regardless of the umask. Fails (configuration).
+  // regardless of the umask. Fails (configuration), also if the target is something other than a
+  // regular file, or a symbolic link to something other than that: a folder, a pipe or a device.
   static Result<NewFile> write(const std::filesystem::path& target, std::string_view content,
                                mode_t mode);
 
