@@ -19,7 +19,6 @@
 #include <execcred/kube/access.hpp>
 #include <execcred/kube/provider_mapping.hpp>
 #include <execcred/os/file.hpp>
-#include <execcred/os/file_write.hpp>
 #include <execcred/os/process.hpp>
 #include <execcred/os/process_setup.hpp>
 #include <execcred/os/signal_block.hpp>
@@ -188,7 +187,7 @@ std::vector<Member> members_of(const BundleInput& input, TimePoint now) {
 
 }  // namespace
 
-Status write_bundle(const std::string& path, const BundleInput& input) {
+Status write_bundle(NewFile& file, const BundleInput& input) {
   const TimePoint now = SystemClock().now();
   const std::string home(input.environment.get("HOME").value_or(std::string_view()));
   std::vector<ArchiveFile> files = {{.name = "CONTENTS"}};
@@ -199,7 +198,7 @@ Status write_bundle(const std::string& path, const BundleInput& input) {
   }
   constexpr mode_t kMode = S_IRUSR | S_IWUSR;
   const SignalBlock held(SignalBlock::Signals::ending_and_alarm);
-  NewFile file = TRY(NewFile::write(path, tar_gz(files, now), kMode).context("writing --bundle"));
+  TRY(file.fill(tar_gz(files, now), kMode).context("writing --bundle"));
   return file.take_place().context("writing --bundle");
 }
 

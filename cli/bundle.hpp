@@ -5,6 +5,7 @@
 #include <execcred/base/environment.hpp>
 #include <execcred/engine/report.hpp>
 #include <execcred/kube/cluster_profile.hpp>
+#include <execcred/os/file_write.hpp>
 
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ struct BundleInput {
   Duration limit = {};  // of each run of a plugin
 };
 
-// Replaces the file. Its mode is 0600. Fails (configuration) if it cannot be written.
-Status write_bundle(const std::string& path, const BundleInput& input);
+// Writes the whole file, with the mode 0600, and lets it take its place. Fails (configuration).
+Status write_bundle(NewFile& file, const BundleInput& input);
 
 }  // namespace execcred::cli

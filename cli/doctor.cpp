@@ -9,13 +9,14 @@
 #include <execcred/base/environment.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/os/file_write.hpp>
 #include <execcred/os/process_setup.hpp>
 #include <execcred/os/signal_block.hpp>
 
 #include <sys/stat.h>
 
 #include <charconv>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace execcred::cli {
@@ -35,6 +36,25 @@ Result<Duration> parse_days(const std::string& text) {
   const Duration duration = TRY(parse_duration(text).hint("write it as 30d, 12h or 90m"));
   if (duration >= Duration::zero()) return duration;
   return Error::configuration(in_quotes(text) + " is negative");
+}
+
+// Whether the paths name one file, or one link.
+bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
+  std::error_code failed;
+  const auto folder_of = [](const std::filesystem::path& path) {
+    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  };
+  return one.filename() == other.filename() &&
+         std::filesystem::equivalent(folder_of(one), folder_of(other), failed);
+}
+
+// Begins the file of the option. nullopt: none is asked for.
+Result<std::optional<NewFile>> begin_file(const std::string& path, const std::string& option) {
+  std::optional<NewFile> file;
+  if (!path.empty() && path != "-") {
+    file.emplace(TRY(NewFile::create(path).context("writing " + option)));
+  }
+  return file;
 }
 
 }  // namespace
@@ -202,15 +222,16 @@ std::string Doctor::next_commands(const std::vector<engine::Item>& items) const 
   return lines_for_refused(items, grant, targets_.name);
 }
 
-Status Doctor::give_out(const std::string& text, Outcome& outcome) const {
-  if (output_file_.empty() || output_file_ == "-") {
+// Writes the text to the file, or else to standard output.
+Status Doctor::give_out(const std::string& text, std::optional<NewFile> file, Outcome& outcome) {
+  if (!file) {
     outcome.text = SecretString(text);
     return {};
   }
   constexpr mode_t kMode = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
   const SignalBlock held(SignalBlock::Signals::ending_and_alarm);
-  NewFile file = TRY(NewFile::write(output_file_, text, kMode).context("writing --output-file"));
-  return file.take_place().context("writing --output-file");
+  TRY(file->fill(text, kMode).context("writing --output-file"));
+  return file->take_place().context("writing --output-file");
 }
 
 Result<Outcome> Doctor::read_log() const {
@@ -218,24 +239,24 @@ Result<Outcome> Doctor::read_log() const {
   if (since_) since = SystemClock().now() - *since_;
   const std::vector<doctor::LoggedCluster> clusters = TRY(doctor::read_log(log_, since));
   Outcome outcome;
-  TRY(give_out(format_ == "json" ? write_log_json(clusters) : write_log_text(clusters), outcome));
+  TRY(give_out(format_ == "json" ? write_log_json(clusters) : write_log_text(clusters),
+               TRY(begin_file(output_file_, "--output-file")), outcome));
   return outcome;
 }
 
-// Fails (configuration) if --output-file names something other than a regular file or a symbolic
-// link, which is replaced itself. Called before the examination, which may take minutes.
-Status Doctor::check_output_file() const {
-  struct stat status = {};
-  if (output_file_.empty() || output_file_ == "-") return {};
-  if (lstat(output_file_.c_str(), &status) != 0 || S_ISLNK(status.st_mode)) return {};
-  if (S_ISREG(status.st_mode)) return {};
-  return Error::configuration("--output-file: " + in_quotes(output_file_) + " is no regular file",
-                              "without --output-file, it goes to standard output");
+Status Doctor::check_files() const {
+  if (bundle_ == "-") {
+    return Error::configuration("--bundle is written to a file, not to standard output",
+                                "name it: --bundle=execcred.tar.gz");
+  }
+  if (bundle_.empty() || !is_same_file(bundle_, output_file_)) return {};
+  return Error::configuration("--bundle and --output-file name the same file",
+                              "give each of them a file of its own");
 }
 
 Result<Outcome> Doctor::run() {
   TRY(check());
-  TRY(check_output_file());
+  TRY(check_files());
   if (!log_.empty()) return read_log();
   const doctor::ExaminationOptions examination = TRY(examination_options());
   Outcome outcome;
@@ -243,11 +264,26 @@ Result<Outcome> Doctor::run() {
   std::vector<engine::Target> found = TRY(targets(outcome, profiles));
   // With nothing to examine and no document that could be used, there is nothing to write.
   if (found.empty() && outcome.exit_code != 0) return outcome;
+  // The files are begun before the examination, which may take minutes.
+  std::optional<NewFile> output = TRY(begin_file(output_file_, "--output-file"));
+  std::optional<NewFile> bundle = TRY(begin_file(bundle_, "--bundle"));
   doctor::FleetResult result = examine_all(std::move(found), examination, fleet_);
   const bool is_cut = result.end.signal != 0;
   // The metrics of an interrupted run are not written, because they would be incomplete.
   const bool is_withheld = is_cut && format_ == "prometheus";
-  if (!is_withheld) TRY(give_out(text_of(result.items), outcome));
+  const int code = exit_code_of(result.items);
+  outcome.exit_code = code == 1 || outcome.exit_code == 0 ? code : outcome.exit_code;
+  // What was found is not lost if a file cannot be written, because the disk is full.
+  const auto is_done = [&outcome](Status written) {
+    if (written) return true;
+    outcome.exit_code = exit_code(written.error().kind);
+    outcome.problems.push_back(std::move(written.error()));
+    return false;
+  };
+  if (!is_withheld) {
+    const std::string text = text_of(result.items);
+    if (!is_done(give_out(text, std::move(output), outcome))) outcome.text = SecretString(text);
+  }
   if (is_debug_ && !(format_ == "text" && result.items.size() == 1)) {
     for (const engine::Item& item : result.items) {
       for (const std::string& line : item.exchange) {
@@ -256,17 +292,14 @@ Result<Outcome> Doctor::run() {
       }
     }
   }
-  if (!bundle_.empty()) {
-    TRY(write_bundle(bundle_, {.mapping_path = targets_.mapping_path,
-                               .profile_paths = targets_.source.paths(),
-                               .profiles = std::move(profiles),
-                               .items = &result.items,
-                               .environment = examination.environment,
-                               .limit = timeout_}));
+  if (bundle && is_done(write_bundle(*bundle, {.mapping_path = targets_.mapping_path,
+                                               .profile_paths = targets_.source.paths(),
+                                               .profiles = std::move(profiles),
+                                               .items = &result.items,
+                                               .environment = examination.environment,
+                                               .limit = timeout_}))) {
     outcome.notes += std::string(kProgram) + ": " + in_quotes(bundle_) + " is written\n";
   }
-  const int code = exit_code_of(result.items);
-  outcome.exit_code = code == 1 || outcome.exit_code == 0 ? code : outcome.exit_code;
   conclude(result.end, outcome);
   return outcome;
 }

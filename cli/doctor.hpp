@@ -9,7 +9,9 @@
 #include "doctor/kubeconfig_targets.hpp"
 
 #include <execcred/engine/get_credential.hpp>
+#include <execcred/os/file_write.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +34,8 @@ class Doctor final : public Command {
   Result<Outcome> read_log() const;
   std::string text_of(const std::vector<engine::Item>& items) const;
   std::string next_commands(const std::vector<engine::Item>& items) const;
-  Status check_output_file() const;
-  Status give_out(const std::string& text, Outcome& outcome) const;
+  Status check_files() const;
+  static Status give_out(const std::string& text, std::optional<NewFile> file, Outcome& outcome);
 
   TargetOptions targets_;
   bool all_contexts_ = false;

@@ -1131,11 +1131,52 @@ TEST_CASE("doctor: an --output-file that is no regular file is refused before an
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   for (const std::string& path : {folder, pipe}) {
     const Outcome outcome = scene.run({"-o", "html", "--output-file", path});
-    CHECK_REFUSAL(outcome, 2, "--output-file: '" + path + "' is no regular file");
+    CHECK_FAILURE(outcome, 2, "cannot write '" + path + "': it is no regular file");
     CHECK_FALSE(fs::is_regular_file(path));
   }
   CHECK(fs::is_empty(folder));
   CHECK(scene.api->connections() == 0);
+}
+
+TEST_CASE("doctor: a file or an archive that cannot be written is refused before any connection") {
+  const Scene scene;
+  for (const std::string option : {"--output-file=", "--bundle="}) {
+    CHECK_FAILURE(scene.run({option + scene.sandbox.at("none/x")}), 2,
+                  "writing " + option.substr(0, option.size() - 1));
+  }
+  const std::string path = scene.sandbox.at("one");
+  CHECK_REFUSAL(scene.run({"--output-file=" + path, "--bundle=" + scene.sandbox.at(".//one")}), 2,
+                "--bundle and --output-file name the same file");
+  CHECK_REFUSAL(scene.run({"--bundle=-"}), 2, "--bundle is written to a file");
+  CHECK_FALSE(fs::exists(path));
+  CHECK(scene.api->connections() == 0);
+}
+
+TEST_CASE("doctor: if the disk is full at the end, the result is on standard output") {
+  const Scene scene;
+  const std::string report = scene.sandbox.at("report");
+  const std::string archive = scene.sandbox.at("archive");
+  blackbox::Command command =
+      scene.doctor_command({"-o", "json", "--output-file=" + report, "--bundle=" + archive});
+  const std::string script =
+      scene.sandbox.script("limited", "ulimit -f 0; trap '' XFSZ; exec \"$@\"");
+  command.arguments.insert(command.arguments.begin(), script);
+  const Outcome outcome = blackbox::run(command);
+  CHECK_MESSAGE(outcome.exit_code == 2, blackbox::describe(outcome));
+  CHECK(has(outcome.error_output, "writing --output-file"));
+  CHECK(has(outcome.error_output, "writing --bundle"));
+  CHECK(read_found(outcome.output).result == "ok");
+  CHECK_FALSE((fs::exists(report) || fs::exists(archive)));
+}
+
+TEST_CASE("doctor: what a killed run left beside its files is removed by the next run") {
+  const Scene scene;
+  const std::string folder = scene.sandbox.at("out");
+  fs::create_directory(folder);
+  scene.sandbox.write("out/.x.prom.execcred-AbCdEf", "left");
+  CHECK(scene.run({"-o", "prometheus", "--output-file=" + folder + "/x.prom"}).exit_code == 0);
+  CHECK(fs::exists(folder + "/x.prom"));
+  CHECK(std::distance(fs::directory_iterator(folder), fs::directory_iterator()) == 1);
 }
 
 TEST_CASE("doctor: neither a pipe nor a link to one is replaced by a file or an archive") {
@@ -1144,9 +1185,9 @@ TEST_CASE("doctor: neither a pipe nor a link to one is replaced by a file or an 
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   const std::string link = scene.sandbox.at("link");
   fs::create_symlink(pipe, link);
-  for (const std::string& option : {"--output-file=" + link, "--bundle=" + link,
-                                    "--output-file=" + pipe, "--bundle=" + pipe}) {
-    CHECK_FAILURE(scene.run({option}), 2, "no regular file");
+  for (const std::string& option :
+       {"--output-file=" + link, "--bundle=" + link, "--output-file=" + pipe, "--bundle=" + pipe}) {
+    CHECK_FAILURE(scene.run({option}), 2, "it is no regular file");
   }
   CHECK(fs::is_fifo(pipe));
   CHECK(fs::is_symlink(link));

@@ -38,7 +38,7 @@ constexpr std::string_view kRandomLetters = "XXXXXX";  // mkostemp's
 
 // Writes the content and its permissions to the disk. Returns false, with errno set, at the first
 // failure.
-bool fill(int file, std::string_view content, mode_t mode) {
+bool write_whole(int file, std::string_view content, mode_t mode) {
   while (!content.empty()) {
     const ssize_t count = write(file, content.data(), content.size());
     if (count < 0 && errno == EINTR) continue;
@@ -105,26 +105,44 @@ NewFile::NewFile(const fs::path& target)
                 .native()) {}
 
 NewFile::NewFile(NewFile&& other) noexcept
-    : target_(std::move(other.target_)), path_(std::exchange(other.path_, {})) {}
+    : lock_(std::move(other.lock_)),
+      target_(std::move(other.target_)),
+      path_(std::exchange(other.path_, {})),
+      file_(std::move(other.file_)) {}
 
 NewFile::~NewFile() {
   if (!path_.empty()) unlink(path_.c_str());
 }
 
-Result<NewFile> NewFile::write(const fs::path& target, std::string_view content, mode_t mode) {
+Status NewFile::open() {
   struct stat status = {};
-  if (stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    return cannot_write(target, "it is no regular file");
-  }
+  const bool may_be_replaced = stat(target_.c_str(), &status) != 0 || S_ISREG(status.st_mode);
+  if (may_be_replaced) file_ = FileDescriptor(mkostemp(path_.data(), O_CLOEXEC));
+  if (file_) return {};
+  path_.clear();
+  return cannot_write(target_, may_be_replaced ? system_message(errno) : "it is no regular file");
+}
+
+Result<NewFile> NewFile::create(const fs::path& target) {
   NewFile created(target);
+  created.lock_ = lock_directory(target);
+  TRY(created.open());
+  return created;
+}
+
+Result<NewFile> NewFile::write(const fs::path& target, std::string_view content, mode_t mode) {
+  NewFile created(target);
+  TRY(created.open());
+  TRY(created.fill(content, mode));
+  return created;
+}
+
+Status NewFile::fill(std::string_view content, mode_t mode) {
   // Closed at the end of the function, because a program that is open for writing cannot be
   // executed.
-  const FileDescriptor file(mkostemp(created.path_.data(), O_CLOEXEC));
-  if (!file) created.path_.clear();
-  if (!file || !fill(file.get(), content, mode)) {
-    return cannot_write(target, system_message(errno));
-  }
-  return created;
+  const FileDescriptor file = std::move(file_);
+  if (write_whole(file.get(), content, mode)) return {};
+  return cannot_write(target_, system_message(errno));
 }
 
 Status NewFile::take_place() {
@@ -158,8 +176,8 @@ Result<Written> replace_file(const fs::path& path, std::string_view content) {
     if (current && *current == content) return Written::unchanged;
   }
   const SignalBlock held(SignalBlock::Signals::ending_and_alarm);
-  const FileDescriptor lock = lock_directory(path);
-  NewFile file = TRY(NewFile::write(path, content, S_IRUSR | S_IWUSR));
+  NewFile file = TRY(NewFile::create(path));
+  TRY(file.fill(content, S_IRUSR | S_IWUSR));
   TRY(file.take_place());
   return Written::replaced;
 }

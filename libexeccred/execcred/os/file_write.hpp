@@ -4,6 +4,7 @@
 #pragma once
 
 #include <execcred/base/result.hpp>
+#include <execcred/os/file.hpp>
 
 #include <sys/types.h>
 
@@ -17,9 +18,11 @@ namespace execcred {
 // destructor removes it. If the process is killed, the file stays, and is_name() recognises it.
 class NewFile {
  public:
-  // Writes the whole content to the new file, and syncs it to the disk. The permissions are `mode`,
-  // regardless of the umask. Fails (configuration), also if the target is something other than a
-  // regular file, or a symbolic link to something other than that: a folder, a pipe or a device.
+  // Creates the new file, empty, and removes those that killed processes left for this target.
+  // Fails (configuration), also if the target is something other than a regular file, or a symbolic
+  // link to something other than that: a folder, a pipe or a device.
+  static Result<NewFile> create(const std::filesystem::path& target);
+  // create() and fill(), for a caller that holds the folder's lock and removes what is left there.
   static Result<NewFile> write(const std::filesystem::path& target, std::string_view content,
                                mode_t mode);
 
@@ -30,6 +33,9 @@ class NewFile {
   ~NewFile();
 
   const std::string& path() const { return path_; }
+  // Writes the whole content to the new file, once, and syncs it to the disk. The permissions are
+  // `mode`, regardless of the umask. Fails (configuration).
+  Status fill(std::string_view content, mode_t mode);
   // Replaces the file that has the target's name, also a running program, or a symbolic link
   // itself. Fails (configuration).
   Status take_place();
@@ -39,9 +45,12 @@ class NewFile {
 
  private:
   explicit NewFile(const std::filesystem::path& target);
+  Status open();
 
+  FileDescriptor lock_;  // of the folder
   std::filesystem::path target_;
   std::string path_;  // empty once there is nothing to remove
+  FileDescriptor file_;
 };
 
 // Fails (configuration) if replace_file() would refuse `path` as it is: if it is anything other
