@@ -141,6 +141,7 @@ Signature check_signature(const SecretString& token, const UnverifiedClaims& cla
     signature = der_of_signature(*signature, algorithm->number_size);
   }
   if (!signature) return Signature::unknown;
+  bool has_read = false;
   bool has_unreadable = false;
   for (const json::Value& key : *list->array()) {
     const bool is_curve = json::text_or_empty(key, "kty") == "EC" &&
@@ -148,13 +149,13 @@ Signature check_signature(const SecretString& token, const UnverifiedClaims& cla
     const bool is_rsa = json::text_or_empty(key, "kty") == "RSA" && algorithm->curve.empty();
     if (!is_curve && !is_rsa) continue;
     const KeyOwner read = is_rsa ? rsa_key(key) : curve_key(key, *algorithm);
-    has_unreadable = has_unreadable || read == nullptr;
+    (read == nullptr ? has_unreadable : has_read) = true;
     const bool is_good =
         read != nullptr && verifies(*read, *algorithm, token.reveal().substr(0, end), *signature);
     ERR_clear_error();
     if (is_good) return Signature::good;
   }
-  return has_unreadable ? Signature::unknown : Signature::foreign;
+  return has_read && !has_unreadable ? Signature::foreign : Signature::unknown;
 }
 
 }  // namespace execcred::doctor

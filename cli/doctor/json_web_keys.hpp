@@ -12,7 +12,7 @@ namespace execcred::doctor {
 enum class Signature {
   good,
   foreign,  // none of the keys signed it
-  unknown,  // an algorithm or a key that is not read here
+  unknown,  // an algorithm or a key that is not read here, or no key is of that algorithm
 };
 
 Signature check_signature(const SecretString& token, const UnverifiedClaims& claims,

@@ -177,7 +177,7 @@ class Explanation {
         discovery && discovery->status == kOk ? json::text_or_empty(discovery->body, "issuer") : "";
     if (issuer.empty()) {
       rule_out("the cluster does not tell anonymous callers its own issuer");
-      return by_objects();
+      return false;
     }
     const Result<Answer> keys = anonymous_.get("/openid/v1/jwks", SecretString());
     const Signature signature = keys && keys->status == kOk
@@ -216,11 +216,12 @@ class Explanation {
           "whether the server's authentication configuration trusts that issuer is not known: "
           "--authentication-config=PATH, the server's own file, tells it");
     }
-    return by_objects();
+    return claims.issuer == issuer && by_objects();
   }
 
   // Whether an object to which the token is bound was deleted, or replaced by another one of the
-  // same name. This is known only if anonymous callers may read the object.
+  // same name. This is known only if anonymous callers may read the object, and only of a token
+  // that is the cluster's own: the objects of another cluster have the same names.
   bool by_objects() {
     for (const BoundObject& object : bound_objects(check_.facts.payload)) {
       const Result<Answer> answer = anonymous_.get(object.path, SecretString());

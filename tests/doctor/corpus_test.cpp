@@ -151,9 +151,12 @@ void refuse_all(Scene& scene, std::string_view token) {
 }
 
 // Publishes the cluster's own issuer and its keys, as a cluster does for anonymous callers.
-void publish_issuer(Scene& scene, std::string_view issuer, std::string_view keys) {
-  scene.api->answer([issuer = std::string(issuer),
-                     keys = std::string(keys)](const ApiRequest& request) -> ApiReply {
+// `account` is the reply about the ServiceAccount ns/sa, to everybody.
+void publish_issuer(Scene& scene, std::string_view issuer, std::string_view keys,
+                    const ApiReply& account = {.status = 0}) {
+  scene.api->answer([issuer = std::string(issuer), keys = std::string(keys),
+                     account](const ApiRequest& request) -> ApiReply {
+    if (request.path == "/api/v1/namespaces/ns/serviceaccounts/sa") return account;
     if (request.path == "/.well-known/openid-configuration") {
       return {.status = 200, .body = R"({"issuer":")" + issuer + R"("})"};
     }
@@ -162,13 +165,26 @@ void publish_issuer(Scene& scene, std::string_view issuer, std::string_view keys
   });
 }
 
+constexpr std::string_view kBoundToAccount =
+    R"(,"kubernetes.io":{"namespace":"ns","serviceaccount":{"name":"sa","uid":"1"}})";
+
+ApiReply gone_account() {
+  return status_reply(404, "NotFound", "serviceaccounts \"sa\" not found",
+                      R"({"name":"sa","kind":"serviceaccounts"})");
+}
+
+ApiReply other_account() {
+  return {.status = 200, .body = R"({"metadata":{"name":"sa","uid":"2"}})"};
+}
+
 // Signs ServiceAccount tokens with its key, and publishes it.
 class Signer {
  public:
-  std::string token_of(std::string_view issuer) const {
+  std::string token_of(std::string_view issuer, std::string_view more_claims = "") const {
     const std::string claims = R"({"iss":")" + std::string(issuer) +
                                R"(","sub":"system:serviceaccount:ns:sa","aud":["server"],"exp":)" +
-                               std::to_string(seconds_since_epoch() + 3600) + "}";
+                               std::to_string(seconds_since_epoch() + 3600) +
+                               std::string(more_claims) + "}";
     const std::string input = base64url(R"({"alg":"RS256"})") + "." + base64url(claims);
     const std::unique_ptr<EVP_MD_CTX, execcred::test::OpensslDeleter<EVP_MD_CTX_free>> digest(
         EVP_MD_CTX_new());
@@ -781,7 +797,7 @@ const std::vector<Fault>& faults() {
        "unauthorized-unknown-issuer", 1, "authenticate"},
       {"a ServiceAccount's token of a foreign key under the cluster's own issuer",
        [](Scene& s) {
-         publish_issuer(s, "https://issuer.example.com", R"({"keys":[]})");
+         publish_issuer(s, "https://issuer.example.com", Signer().keys());
          s.write_token(jwt_for(3600));
        },
        "unauthorized-unknown-issuer", 1, "authenticate"},
@@ -789,25 +805,14 @@ const std::vector<Fault>& faults() {
        [](Scene& s) { s.write_token(jwt_for(3600)); }, "unauthorized-other", 1, "authenticate"},
       {"a deleted ServiceAccount, which anonymous callers can see",
        [](Scene& s) {
-         s.api->answer([](const ApiRequest& request) -> ApiReply {
-           if (!request.path.ends_with("/serviceaccounts/sa")) return {.status = 0};
-           return status_reply(404, "NotFound", "serviceaccounts \"sa\" not found",
-                               R"({"name":"sa","kind":"serviceaccounts"})");
-         });
-         s.write_token(jwt_for(
-             3600,
-             R"(,"kubernetes.io":{"namespace":"ns","serviceaccount":{"name":"sa","uid":"1"}})"));
+         publish_issuer(s, "https://issuer.example.com", "{}", gone_account());
+         s.write_token(jwt_for(3600, kBoundToAccount));
        },
        "unauthorized-revoked", 1, "authenticate"},
       {"a ServiceAccount that was deleted and created again",
        [](Scene& s) {
-         s.api->answer([](const ApiRequest& request) -> ApiReply {
-           if (!request.path.ends_with("/serviceaccounts/sa")) return {.status = 0};
-           return {.status = 200, .body = R"({"metadata":{"name":"sa","uid":"2"}})"};
-         });
-         s.write_token(jwt_for(
-             3600,
-             R"(,"kubernetes.io":{"namespace":"ns","serviceaccount":{"name":"sa","uid":"1"}})"));
+         publish_issuer(s, "https://issuer.example.com", "{}", other_account());
+         s.write_token(jwt_for(3600, kBoundToAccount));
        },
        "unauthorized-revoked", 1, "authenticate"},
       {"a certificate of a CA that the server does not ask for",
@@ -942,6 +947,57 @@ TEST_CASE("corpus: unauthorized-unknown-issuer is the cause only if the issuer c
     CHECK(found.cause == row.cause);
     CHECK(outcome.exit_code == 1);
     CHECK(found.messages.at("authenticate").find(row.told) != std::string::npos);
+  }
+}
+
+// Another cluster has objects of the same names, and tokens of the same issuer's name.
+TEST_CASE("corpus: unauthorized-revoked is the cause only of a token that is the cluster's own") {
+  const std::string own = "https://this.example.com";
+  const std::string other = "https://other.example.com";
+  constexpr const char* kRevoked = "unauthorized-revoked";
+  constexpr const char* kOther = "unauthorized-other";
+  const Signer cluster;
+  const Signer stranger;
+  const std::string keys = cluster.keys();
+  struct Case {
+    std::string issuer;  // of the token
+    const Signer& signer;
+    std::string published;  // the cluster's issuer
+    std::string keys;
+    const char* cause;
+  };
+  for (const Case& row :
+       std::vector<Case>{{own, cluster, own, keys, kRevoked},
+                         {other, cluster, own, keys, kRevoked},
+                         {own, cluster, own, "{}", kRevoked},
+                         {own, stranger, own, keys, "unauthorized-unknown-issuer"},
+                         {other, stranger, own, keys, kOther},
+                         {other, stranger, own, "{}", kOther},
+                         {other, stranger, own, R"({"keys":[]})", kOther},
+                         {"kubernetes/serviceaccount", stranger, own, "{}", kOther},
+                         {other, stranger, "", keys, kOther}}) {
+    for (const ApiReply& account : {gone_account(), other_account()}) {
+      CAPTURE(row.issuer);
+      CAPTURE(row.published);
+      CAPTURE(row.keys);
+      Scene scene;
+      publish_issuer(scene, row.published, row.keys, account);
+      scene.write_token(row.signer.token_of(row.issuer, kBoundToAccount));
+      const Found found = read_found(scene.run({"-o", "json"}).output);
+      CHECK(found.cause == row.cause);
+    }
+  }
+}
+
+TEST_CASE("corpus: without a key of the token's algorithm, nothing is known of its signature") {
+  const std::string own = "https://this.example.com";
+  const std::string other_kind = R"({"keys":[{"kty":"OKP","crv":"Ed25519","x":"AA"}]})";
+  for (const std::string& keys : {std::string(R"({"keys":[]})"), other_kind}) {
+    Scene scene;
+    publish_issuer(scene, own, keys);
+    scene.write_token(Signer().token_of(own));
+    const Found found = read_found(scene.run({"-o", "json"}).output);
+    CHECK(found.cause == "unauthorized-other");
   }
 }
 
