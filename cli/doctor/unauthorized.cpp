@@ -85,7 +85,11 @@ class Explanation {
     } else if (!check_.credential.token.empty()) {
       rule_out("no claims of the token can be read, so nothing can be compared");
     }
-    if (facts.certificate && by_certificate(*facts.certificate)) return found();
+    if (facts.certificate && by_certificate(*facts.certificate)) {
+      if (check_.credential.token.empty()) return found();
+      // A server that refuses the certificate may still accept the token.
+      rule_out("of the certificate beside the token: " + found_.message);
+    }
     return other();
   }
 

@@ -1001,6 +1001,26 @@ TEST_CASE("corpus: without a key of the token's algorithm, nothing is known of i
   }
 }
 
+TEST_CASE("corpus: if a token was sent too, its certificate is not the cause of a 401") {
+  Around lifetime;
+  around = &lifetime;
+  for (const char* const token : {"opaque", ""}) {
+    Scene scene;
+    const auto& known = kept(make_ca("known client CA"));
+    scene.serve({.tls = {.asks_for_certificate = true, .names = {&known}}});
+    scene.api->answer([](const ApiRequest&) { return unauthorized(); });
+    const auto& foreign = kept(make_ca("foreign CA"));
+    const auto& identity = kept(make_identity({.common_name = "jane", .issuer = &foreign}));
+    give_certificate(scene, identity, identity,
+                     *token == 0 ? "" : R"(,"token":")" + std::string(token) + "\"");
+    const Found found = read_found(scene.run({"-o", "json"}).output);
+    CHECK(found.cause == (*token == 0 ? "unauthorized-unknown-ca" : "unauthorized-other"));
+    CHECK(found.messages.at("authenticate").find("which is none of the 1 CAs") !=
+          std::string::npos);
+  }
+  around = nullptr;
+}
+
 // A token that has expired when doctor looks at it is "credential-expired". So a slow machine tries
 // again with a token that lives longer.
 TEST_CASE("corpus: a token that expires before the server checks it is unauthorized-expired") {
