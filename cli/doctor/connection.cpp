@@ -246,7 +246,8 @@ void Connection::take_peer(const SSL& ssl) {
     peer_.subject = text_of_name(X509_get_subject_name(leaf));
     peer_.not_after = time_of(X509_get0_notAfter(leaf));
   }
-  const STACK_OF(X509)* const chain = SSL_get0_verified_chain(&ssl);
+  // Without verification, OpenSSL has a chain too, of whatever the server sent.
+  const STACK_OF(X509)* const chain = route_.is_insecure ? nullptr : SSL_get0_verified_chain(&ssl);
   if (chain != nullptr && sk_X509_num(chain) > 0) {
     const X509* const root = sk_X509_value(chain, sk_X509_num(chain) - 1);
     peer_.ca_subject = text_of_name(X509_get_subject_name(root));

@@ -1070,6 +1070,17 @@ TEST_CASE("doctor: -o prometheus writes metrics") {
 }
 
 // Several files can have ClusterProfiles of one name.
+TEST_CASE("doctor: without verification, no certificate is called the cluster's CA") {
+  Scene scene;
+  scene.ca = "";
+  scene.more_of_cluster = R"(,"insecure-skip-tls-verify":true)";
+  scene.warn_before = "36500d";
+  const Found found = read_found(scene.run({"-o", "json"}).output);
+  CHECK(found.cause == "tls-insecure");
+  CHECK_FALSE(has(found.messages.at("tls"), "CA '"));
+  CHECK_FALSE(has(scene.run({"-o", "prometheus"}).output, "execcred_ca_expiry_timestamp_seconds{"));
+}
+
 TEST_CASE("doctor: of ClusterProfiles with equal names, -o prometheus has the worst values") {
   Scene scene;
   scene.token = "opaque";
