@@ -193,6 +193,7 @@ Result<doctor::ExaminationOptions> Doctor::examination_options() const {
                                      .warn_before = warn_before_,
                                      .no_request = no_request_,
                                      .environment = Environment::copy()};
+  TRY(doctor::check_proxy(options.environment));
   options.permissions = TRY(doctor::parse_permissions(permissions_));
   if (!authentication_config_.empty()) {
     options.config = TRY(doctor::AuthenticationConfig::load(authentication_config_));

@@ -160,6 +160,7 @@ Outcome Grant::print(std::vector<engine::Target> targets, const grant::Rules& ru
 Result<Outcome> Grant::run() {
   const grant::Rules wanted = TRY(rules());
   TRY(targets_.source.check());
+  if (is_check_) TRY(doctor::check_proxy(Environment::copy()));
   Outcome outcome;
   std::vector<engine::Target> targets = TRY(targets_.read(outcome));
   // With no ClusterProfile that could be used, there is nothing to write.

@@ -35,14 +35,9 @@ Status take_proxy(const Cluster& cluster, const Environment& environment, Route&
     route.http.proxy.url = settings.url;
   }
   const Result<Proxy> proxy = parse_proxy(route.http.proxy.url);
-  if (!proxy && !cluster.proxy_url.empty()) {
+  if (!proxy) {
     return profile_error("its proxy-url " + proxy.error().message,
                          "it must be http://, https:// or socks5://HOST:PORT");
-  }
-  if (!proxy) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "HTTPS_PROXY " + proxy.error().message,
-                 .cause = cause::kProxyFailed};
   }
   route.proxy = proxy->url;
   return {};
@@ -172,6 +167,14 @@ void report_time(const Result<Answer>& answer, const Connection& connection, Ite
 
 }  // namespace
 
+Status check_proxy(const Environment& environment) {
+  const std::string url = proxy_of(environment).url;
+  const Result<Proxy> proxy = url.empty() ? Proxy() : parse_proxy(url);
+  if (proxy) return {};
+  return Error::configuration("HTTPS_PROXY " + proxy.error().message,
+                              "it must be http://, https:// or socks5://HOST:PORT");
+}
+
 Examination::Examination(const ExaminationOptions& options, int stop)
     : options_(options),
       stop_(stop),
@@ -250,9 +253,7 @@ void Examination::run(engine::Target& target) {
     if (route) {
       go_to_server(target, *route, credential ? &*credential : nullptr, item);
     } else {
-      const bool is_of_proxy = route.error().cause == cause::kProxyFailed;
-      item.fail(is_of_proxy ? StepId::proxy : StepId::profile, route.error(),
-                cause::kProfileInvalid);
+      item.fail(StepId::profile, route.error(), cause::kProfileInvalid);
     }
   }
   for (std::size_t i = 0; i < kStepCount; ++i) {

@@ -21,8 +21,11 @@ struct ExaminationOptions {
   bool no_request = false;
   std::vector<Permission> permissions = {};
   std::optional<AuthenticationConfig> config = std::nullopt;
-  Environment environment = {};
+  Environment environment = {};  // check_proxy() has accepted it
 };
+
+// Fails (configuration) if HTTPS_PROXY is malformed.
+Status check_proxy(const Environment& environment);
 
 // One object is shared by all threads.
 class Examination {
