@@ -9,6 +9,7 @@
 #include <execcred/os/process_setup.hpp>
 
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,8 @@ int run_program(int argc, char** argv) {
   if (!ready) return fail(ready.error());
   // CLI11 allocates memory in functions that are noexcept, so it could not report a failure.
   end_without_memory(kProgram);
+  // curl would write the secrets of its TLS sessions to this file.
+  unsetenv("SSLKEYLOGFILE");
   if (getpid() == 1) reap_orphans();
   Commands commands;
   commands.set_program(argc > 0 ? argv[0] : "");

@@ -113,6 +113,14 @@ TEST_CASE("doctor: the token is sent only to the verified server") {
   for (const ApiRequest& request : insecure.api->requests()) CHECK(request.token.empty());
 }
 
+TEST_CASE("doctor: SSLKEYLOGFILE has no effect" * doctest::description("promise 17")) {
+  Scene scene;
+  const std::string log = scene.sandbox.at("keys");
+  scene.environment = {"SSLKEYLOGFILE=" + log};
+  CHECK(scene.run().exit_code == 0);
+  CHECK_FALSE(fs::exists(log));
+}
+
 TEST_CASE("doctor: --no-request sends no request") {
   const Scene scene;
   const Outcome outcome = scene.run({"--no-request", "-o", "json"});
