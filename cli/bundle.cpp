@@ -23,11 +23,16 @@
 #include <execcred/os/process_setup.hpp>
 #include <execcred/os/signal_block.hpp>
 
+#include <pwd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace execcred::cli {
@@ -148,16 +153,40 @@ struct Member {
   bool has_ids = false;
 };
 
+// The paths of the home directory, the longest first: as HOME has it, and as it is without links
+// and needless parts; and that of the user database.
+std::vector<std::string> homes_of(const Environment& environment) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> homes;
+  const auto add = [&homes](const fs::path& path) {
+    if (!path.is_absolute()) return;
+    std::error_code failed;
+    for (const fs::path& home : {path, path.lexically_normal(), fs::canonical(path, failed)}) {
+      std::string text = home.native();
+      while (text.ends_with('/')) text.pop_back();
+      if (!text.empty()) homes.push_back(std::move(text));
+    }
+  };
+  if (const auto home = environment.get("HOME")) add(*home);
+  const passwd* const user = getpwuid(geteuid());
+  if (user != nullptr && user->pw_dir != nullptr) add(user->pw_dir);
+  std::sort(homes.begin(), homes.end(),
+            [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+  return homes;
+}
+
 // Line by line, without secrets and control characters, and with "~" for the home directory.
-std::string scrubbed(const Member& member, std::string_view home) {
+std::string scrubbed(const Member& member, const std::vector<std::string>& homes) {
   const std::string safe =
       member.has_ids ? without_tokens(member.text) : without_secrets(member.text);
   std::string clean;
   for (const std::string_view line : split(safe, '\n')) clean += printable(line) + "\n";
   if (clean.ends_with("\n\n") || clean == "\n") clean.pop_back();
-  if (home.size() < 2) return clean;
-  for (std::size_t at = clean.find(home); at != std::string::npos; at = clean.find(home, at + 1)) {
-    clean.replace(at, home.size(), "~");
+  for (const std::string& home : homes) {
+    for (std::size_t at = clean.find(home); at != std::string::npos;
+         at = clean.find(home, at + 1)) {
+      clean.replace(at, home.size(), "~");
+    }
   }
   return clean;
 }
@@ -189,10 +218,10 @@ std::vector<Member> members_of(const BundleInput& input, TimePoint now) {
 
 Status write_bundle(NewFile& file, const BundleInput& input) {
   const TimePoint now = SystemClock().now();
-  const std::string home(input.environment.get("HOME").value_or(std::string_view()));
+  const std::vector<std::string> homes = homes_of(input.environment);
   std::vector<ArchiveFile> files = {{.name = "CONTENTS"}};
   for (const Member& member : members_of(input, now)) {
-    std::string text = scrubbed(member, home);
+    std::string text = scrubbed(member, homes);
     files.front().text += member.name + "  " + std::to_string(text.size()) + " bytes\n";
     files.push_back({.name = member.name, .text = std::move(text)});
   }

@@ -191,6 +191,26 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("bundle: the home directory is not in it, however HOME names it") {
+  const Sandbox sandbox;
+  const std::string archive = sandbox.at("bundle.tar.gz");
+  const std::string home = sandbox.at("real");
+  std::filesystem::create_directory(home);
+  std::filesystem::create_directory_symlink(home, sandbox.at("link"));
+  const Inventory inventory(
+      mapping({mapped("p", kTokenFile, R"(,"args":["--token-file=)" + home + R"(/tok"])")}),
+      profile("a", {provider("p", "https://127.0.0.1:1")}));
+  for (const std::string& one : {home, home + "/", sandbox.path().native() + "//real",
+                                 sandbox.at("./real"), sandbox.at("link")}) {
+    CAPTURE(one);
+    inventory.run("doctor", {"--no-request", "--bundle", archive}, {"HOME=" + one});
+    const Outcome all =
+        run({.arguments = {"/bin/tar", "-xzOf", archive}, .environment = {"PATH=/usr/bin:/bin"}});
+    CHECK(has(all.output, "--token-file=~/tok"));
+    CHECK_FALSE(has(all.output, home));
+  }
+}
+
 TEST_CASE("bundle: one that cannot be written is 2, and --log excludes it") {
   const Sandbox sandbox;
   const Inventory inventory = inventory_with_canaries(sandbox.at("log"));
