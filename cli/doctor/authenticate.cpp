@@ -225,8 +225,19 @@ class ServerRun {
                  "the credential does not reach the server, or the server does not read it");
       return;
     }
+    if (!is_anonymous_answered()) return;
     item_.user = item_.shown(with.user);
     item_.ok(StepId::authenticate, with_groups(with));
+  }
+
+  // Whether the reply without the credential can be compared. An overloaded server did not refuse
+  // the request, so its reply proves nothing.
+  bool is_anonymous_answered() {
+    const bool is_throttled = without_.status == kTooMany;
+    if (!is_throttled && without_.status < 500) return true;
+    item_.fail(StepId::authenticate, is_throttled ? cause::kServerThrottled : cause::kServerError,
+               "asked without the credential, " + answered(without_));
+    return false;
   }
 
   // The server names the user to act as; if it refuses that, its message names the user who asks.
@@ -262,13 +273,7 @@ class ServerRun {
                  "remove the permission to review access from system:anonymous");
       return;
     }
-    // An overloaded server did not refuse the request, so its reply proves nothing.
-    if (without_.status == kTooMany || without_.status >= 500) {
-      item_.fail(StepId::authenticate,
-                 without_.status == kTooMany ? cause::kServerThrottled : cause::kServerError,
-                 "asked without the credential, " + answered(without_));
-      return;
-    }
+    if (!is_anonymous_answered()) return;
     item_.ok(
         StepId::authenticate,
         "the server accepts the credential; it is older than 1.28, and does not name the user");

@@ -730,6 +730,20 @@ TEST_CASE("doctor: before Kubernetes 1.28, a server that is too busy for a check
   }
 }
 
+TEST_CASE("doctor: a server that is too busy for the anonymous request proves no user") {
+  const Scene scene;
+  for (const int status : {429, 500}) {
+    scene.api->answer([status](const ApiRequest& request) -> ApiReply {
+      return request.token.empty() ? status_reply(status, "Busy", "busy") : review_of("gateway");
+    });
+    const Outcome outcome = scene.run({"-o", "json"});
+    CHECK(outcome.exit_code == 3);
+    CHECK(read_found(outcome.output).user.empty());
+    CHECK(read_found(outcome.output).cause ==
+          (status == 429 ? "server-throttled" : "server-error"));
+  }
+}
+
 TEST_CASE("doctor: --timeout limits the whole step, even if each single reply is in time") {
   Scene scene;
   scene.arguments = {"--timeout=600ms"};
