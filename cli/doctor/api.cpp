@@ -8,6 +8,8 @@
 
 #include <curl/curl.h>
 
+#include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <utility>
 
@@ -18,13 +20,14 @@ constexpr std::size_t kMaxBody = 1024 * 1024;
 constexpr std::size_t kMaxSaid = 80;
 
 // The header Date (RFC 9110, section 5.6.7), read by the parser that the http module uses for
-// Retry-After.
+// Retry-After. It is from 1970 to 2262, which a TimePoint can hold, with room for sums.
 std::optional<TimePoint> date_of(const HttpResponse& response) {
   const auto text = response.header("date");
   if (!text || text->size() > 64) return std::nullopt;
   const std::time_t time = curl_getdate(std::string(*text).c_str(), nullptr);
   if (time == -1) return std::nullopt;
-  return TimePoint(std::chrono::seconds(time));
+  constexpr std::chrono::seconds kLast(9'223'000'000);
+  return TimePoint(std::clamp(std::chrono::seconds(time), std::chrono::seconds(0), kLast));
 }
 
 Answer read(HttpResponse response) {

@@ -744,6 +744,21 @@ TEST_CASE("doctor: a server that is too busy for the anonymous request proves no
   }
 }
 
+TEST_CASE("doctor: a Date that no clock here can hold is far away, and not wrapped around") {
+  const Scene scene;
+  for (const bool is_late : {true, false}) {
+    scene.api->answer([is_late](const ApiRequest& request) -> ApiReply {
+      ApiReply reply = request.token.empty() ? unauthorized() : review_of("jane");
+      reply.headers = is_late ? "Date: Fri, 31 Dec 9999 23:59:59 GMT\r\n"
+                              : "Date: Mon, 01 Jan 1601 00:00:00 GMT\r\n";
+      return reply;
+    });
+    const Found found = read_found(scene.run({"-o", "json"}).output);
+    CHECK(found.steps.at("clock") == "warn");
+    CHECK(has(found.messages.at("clock"), is_late ? " ahead" : " behind"));
+  }
+}
+
 TEST_CASE("doctor: --timeout limits the whole step, even if each single reply is in time") {
   Scene scene;
   scene.arguments = {"--timeout=600ms"};
