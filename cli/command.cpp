@@ -193,7 +193,9 @@ void conclude(const FleetEnd& end, Outcome& outcome) {
   constexpr int kSignalled = 128;
   if (end.signal == 0) return;
   outcome.exit_code = kSignalled + end.signal;
-  outcome.notes += std::string(kProgram) + ": interrupted: what is known so far follows\n";
+  const bool is_shown = !outcome.text.reveal().empty();
+  outcome.notes += std::string(kProgram) + ": interrupted" +
+                   (is_shown ? ": what is known so far follows\n" : "\n");
   if (!end.has_stragglers) return;
   deadline::write_to_stderr(outcome.notes);
   const Result<bool> written = write_while_read(outcome.text.reveal());

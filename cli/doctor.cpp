@@ -33,8 +33,11 @@ Result<Duration> parse_days(const std::string& text) {
   if (is_days && days >= 0 && days <= kMostDays) return Duration(std::chrono::hours(24 * days));
   if (is_days)
     return Error::configuration(in_quotes(text) + " is no number of days from 0 to 36500");
-  const Duration duration = TRY(parse_duration(text).hint("write it as 30d, 12h or 90m"));
-  if (duration >= Duration::zero()) return duration;
+  const Result<Duration> duration = parse_duration(text);
+  if (!duration) {
+    return Error::configuration(duration.error().message, "write it as 30d, 12h or 90m");
+  }
+  if (*duration >= Duration::zero()) return *duration;
   return Error::configuration(in_quotes(text) + " is negative");
 }
 
@@ -167,8 +170,8 @@ Status Doctor::check() const {
         "neither -m with ClusterProfiles nor --kubeconfig alone is given",
         "-m=MAPPING -f=PROFILES examines ClusterProfiles, --kubeconfig=PATH a kubeconfig");
   }
-  if (!targets_.name.empty() || !targets_.provider.empty()) {
-    return Error::configuration("--name and --provider are for ClusterProfiles",
+  if (!targets_.name.empty() || !targets_.provider.empty() || targets_.may_be_empty) {
+    return Error::configuration("--name, --provider and --allow-empty are for ClusterProfiles",
                                 "--context=NAME chooses a context of the kubeconfig");
   }
   if (all_contexts_ && !targets_.source.context().empty()) {

@@ -785,6 +785,10 @@ TEST_CASE("doctor: unusable options and input files end it with 2") {
   CHECK_REFUSAL(scene.run({"--parallel=0"}), 2, "--parallel: '0' is no number from 1 to 256");
   CHECK_FAILURE(run_doctor({"--kubeconfig=x", "--warn-before=-1h"}), 2,
                 "--warn-before: '-1h' is negative");
+  CHECK_FAILURE(run_doctor({"--kubeconfig=x", "--warn-before=30"}), 2,
+                "write it as 30d, 12h or 90m");
+  CHECK_REFUSAL(run_doctor({"--kubeconfig=x", "--allow-empty"}), 2,
+                "--name, --provider and --allow-empty are for ClusterProfiles");
   CHECK_FAILURE(scene.run({"--authentication-config=/none"}), 2, "cannot read '/none'");
   CHECK_REFUSAL(scene.run({"--name=none"}), 2, "holds no ClusterProfile named 'none'");
   CHECK_REFUSAL(scene.run({"--all-contexts"}), 2, "--all-contexts is given with -m");
@@ -1374,6 +1378,25 @@ TEST_CASE("doctor: a server's texts are shown without escapes") {
       CHECK_FALSE(has(all, "\xc2\x9b"));
       CHECK((format != std::string("html") || !has(outcome.output, "<i>")));
     }
+  }
+}
+
+TEST_CASE("doctor: if it is interrupted, it announces results only if it prints some") {
+  for (const std::string format : {"prometheus", "json"}) {
+    Scene scene;
+    const std::string mark = scene.sandbox.at("mark");
+    scene.command = scene.sandbox.script("x", "touch " + mark + "; sleep 60");
+    scene.args = {};
+    blackbox::Child child(scene.doctor_command({"-o", format, "--timeout=60s"}));
+    const auto end = std::chrono::steady_clock::now() + blackbox::kPatience;
+    while (!fs::exists(mark) && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    kill(child.pid(), SIGINT);
+    const Outcome outcome = child.wait();
+    CHECK(outcome.exit_code == 130);
+    CHECK(outcome.output.empty() == (format == "prometheus"));
+    CHECK(outcome.error_output == (format == "prometheus"
+                                       ? "execcred: interrupted\n"
+                                       : "execcred: interrupted: what is known so far follows\n"));
   }
 }
 
