@@ -43,12 +43,10 @@ bool is_same(const std::string& one, const std::string& other) {
 Error refused(const Options& options, const std::string& tenant, const std::string& own) {
   const std::string which = "the ClusterProfile's tenant " + in_quotes(tenant);
   if (options.allow_tenants.empty()) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = own.empty() ? which + " is not allowed"
-                                        : which + " is another than " + in_quotes(own),
-                 .hint = "the mapping decides where the token may go: --allow-tenant=" +
-                         printable(tenant) + " in its args",
-                 .is_by_rule = true};
+    return Error::without_permission(
+        own.empty() ? which + " is not allowed" : which + " is another than " + in_quotes(own),
+        "the mapping decides where the token may go: --allow-tenant=" + printable(tenant) +
+            " in its args");
   }
   return Error::by_rule(cause::kConfigRefused, which + " matches no --allow-tenant",
                         "allowed: " + join(options.allow_tenants, ", "));

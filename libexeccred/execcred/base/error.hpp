@@ -29,7 +29,7 @@ struct Error {
   // A fault of this machine or process: the provider was not asked, or its answer was lost. No
   // cache remembers it.
   bool is_local = false;
-  // A rule refuses what the ClusterProfile asks for, as by_rule() says.
+  // A rule refuses what the ClusterProfile asks for: by_rule() and without_permission() set it.
   bool is_by_rule = false;
   // An id of cause.hpp, with static storage duration. Empty: cause_of() derives it from the kind.
   std::string_view cause = {};
@@ -57,6 +57,15 @@ struct Error {
             .hint = std::move(hint),
             .is_by_rule = true,
             .cause = cause};
+  }
+
+  // The same for what a ClusterProfile may not set, because the mapping has no permission for it:
+  // the controller's configuration decides, so its kind is configuration.
+  static Error without_permission(std::string message, std::string hint) {
+    return {.kind = Kind::configuration,
+            .message = std::move(message),
+            .hint = std::move(hint),
+            .is_by_rule = true};
   }
 
  private:

@@ -189,11 +189,10 @@ Status check_connection(const AccessRules& rules, const Cluster& cluster, std::s
 Status check_audience(const AccessRules& rules, std::string_view audience, const ExecInfo& info) {
   const std::string server = info.cluster ? info.cluster->server : std::string();
   if (rules.allow_audience.empty()) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "the audience " + in_quotes(audience) +
-                            " comes from the ClusterProfile, which is not allowed",
-                 .hint = "set --audience in the mapping's args, or --allow-audience=PATTERN",
-                 .is_by_rule = true};
+    return Error::without_permission(
+        "the audience " + in_quotes(audience) +
+            " comes from the ClusterProfile, which is not allowed",
+        "set --audience in the mapping's args, or --allow-audience=PATTERN");
   }
   const bool is_allowed = std::any_of(
       rules.allow_audience.begin(), rules.allow_audience.end(),

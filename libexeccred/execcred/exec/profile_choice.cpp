@@ -31,10 +31,9 @@ bool has_plain_parts(std::string_view value, std::size_t prefix_size) {
 
 Error no_permission(const std::string& what, const Option& option) {
   const std::string permission = "--" + std::string(option.permission);
-  return {.kind = Error::Kind::configuration,
-          .message = what + " is not allowed: there is no " + permission,
-          .hint = "set " + option.flag() + " in the mapping's args, or " + permission + "=PATTERN",
-          .is_by_rule = true};
+  return Error::without_permission(
+      what + " is not allowed: there is no " + permission,
+      "set " + option.flag() + " in the mapping's args, or " + permission + "=PATTERN");
 }
 
 Error no_match(const std::string& what, const Option& option,

@@ -47,15 +47,8 @@ const Option* option_of_field(const OptionSet& options, std::string_view field) 
   return nullptr;
 }
 
-Error not_from_profile(std::string message, std::string hint) {
-  return Error{.kind = Error::Kind::configuration,
-               .message = std::move(message),
-               .hint = std::move(hint),
-               .is_by_rule = true};
-}
-
 Error not_from_arguments(const Option& option) {
-  return not_from_profile(
+  return Error::without_permission(
       option.flag() + " stands behind --from-profile, and may not come from a ClusterProfile",
       "set it in the mapping's args, before --from-profile");
 }
@@ -67,7 +60,7 @@ Error not_from_field(const Option& option, const std::string& path) {
         path + " is not the field of " + option.flag(),
         "write it as " + std::string(kConfigPath) + "." + option.config_fields.front());
   }
-  return not_from_profile(
+  return Error::without_permission(
       path + " sets " + option.flag() + ", which may not come from a ClusterProfile",
       "set it in the mapping's args, and remove it from the extension "
       "client.authentication.k8s.io/exec");
