@@ -3,7 +3,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/sources/google_metadata.hpp>
+#include <execcred/oauth/google_metadata.hpp>
 
 #include <unistd.h>
 

@@ -4,10 +4,10 @@
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/oauth/google_metadata.hpp>
 #include <execcred/oauth/local_url.hpp>
 #include <execcred/oauth/token_reply.hpp>
 #include <execcred/os/deadline.hpp>
-#include <execcred/sources/google_metadata.hpp>
 
 #include <algorithm>
 #include <utility>

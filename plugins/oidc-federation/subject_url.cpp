@@ -7,8 +7,8 @@
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/http/http.hpp>
+#include <execcred/oauth/google_metadata.hpp>
 #include <execcred/oauth/local_url.hpp>
-#include <execcred/sources/google_metadata.hpp>
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/sources/google_metadata.hpp>
+#include <execcred/oauth/google_metadata.hpp>
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
