@@ -113,9 +113,8 @@ Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, const Tl
     }
     return failure;
   }
-  json::Value document = TRY(json_object_of(reply, server));
-  Result<AwsCredentials> credentials = aws_credentials_of_json(document, "Token");
-  json::wipe(document);
+  const json::SecretValue document = TRY(json_object_of(reply, server));
+  Result<AwsCredentials> credentials = aws_credentials_of_json(*document, "Token");
   if (credentials && credentials->session_token.empty()) {
     credentials = Error{.kind = Error::Kind::no_credential,
                         .message = "its credentials lack a session token"};

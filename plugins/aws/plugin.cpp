@@ -171,14 +171,10 @@ Result<Credential> Aws::sign(const Known& known, const Credential& issued,
   AwsCredentials credentials;
   if (known.plan.is_local()) credentials = std::get<AwsCredentials>(known.plan.source);
   if (!known.is_all()) {
-    json::Value document = TRY(json::parse(issued.token.reveal()));
-    if (!known.region) region = json::text_or_empty(document, "Region");
-    const json::Value* const session = document.find("Session");
-    Result<AwsCredentials> found = session == nullptr
-                                       ? Result<AwsCredentials>(credentials)
-                                       : aws_credentials_of_json(*session, "SessionToken");
-    json::wipe(document);
-    credentials = TRY(std::move(found));
+    const json::SecretValue document = TRY(json::parse_secret(issued.token.reveal()));
+    if (!known.region) region = json::text_or_empty(*document, "Region");
+    const json::Value* const session = document->find("Session");
+    if (session != nullptr) credentials = TRY(aws_credentials_of_json(*session, "SessionToken"));
   }
   run.debug("signing as " + credentials.access_key_id + " for " + options_.cluster_id + " in " +
             region);

@@ -46,15 +46,13 @@ Result<AwsCredentials> run_credential_process(const InnerCommand& command,
   const SecretString output =
       TRY(run_token_command(command, environment_of_command(call.environment), call)
               .context("running credential_process"));
-  Result<json::Value> document = json::parse(output.reveal());
+  const Result<json::SecretValue> document = json::parse_secret(output.reveal());
   if (!document) {
     return Result<AwsCredentials>(Error{.kind = Error::Kind::no_credential,
                                         .message = "the JSON " + document.error().message})
         .context(doing);
   }
-  Result<AwsCredentials> credentials = read_reply(*document);
-  json::wipe(*document);
-  return std::move(credentials).context(doing);
+  return read_reply(**document).context(doing);
 }
 
 }  // namespace execcred::aws

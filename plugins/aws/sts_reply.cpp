@@ -56,9 +56,10 @@ constexpr std::array<KnownFailure, 25> kErrors = {{
     {"SignatureDoesNotMatch", false, "check the secret access key and this machine's clock"},
 }};
 
-Result<json::Value> document_of(const HttpResponse& reply) {
+Result<json::SecretValue> document_of(const HttpResponse& reply) {
   const std::string_view text = trim(reply.body.reveal());
-  return text.starts_with('<') ? parse_xml(text) : json::parse(text);
+  if (!text.starts_with('<')) return json::parse_secret(text);
+  return json::SecretValue(TRY(parse_xml(text)));
 }
 
 std::string text_at(const json::Value& document, std::initializer_list<std::string_view> path) {
@@ -105,10 +106,9 @@ Result<RoleSession> session_in(const json::Value& document, const std::string& a
 
 // Whether the reply's code says that the same request may succeed a moment later.
 bool is_passing_error(const HttpResponse& reply) {
-  Result<json::Value> document = document_of(reply);
+  const Result<json::SecretValue> document = document_of(reply);
   if (!document) return false;
-  const KnownFailure* const known = find_failure(kErrors, failure_in(*document).code);
-  json::wipe(*document);
+  const KnownFailure* const known = find_failure(kErrors, failure_in(**document).code);
   return known != nullptr && known->may_pass;
 }
 
@@ -121,25 +121,17 @@ Verdict judge_sts_reply(const HttpRequest& request, const HttpResponse& reply) {
 
 Result<RoleSession> read_sts_reply(const HttpResponse& reply, const std::string& action,
                                    const std::string& server, const SecretTexts& secrets) {
-  Result<json::Value> document = document_of(reply);
+  const Result<json::SecretValue> document = document_of(reply);
   if (!document) {
     if (reply.status != 200) return status_failure(reply, server);
     return Error::no_credential(
         "what " + server + " answered is neither JSON nor XML of STS: " + document.error().message,
         "check the URL");
   }
-  const Failure failure = failure_in(*document);
-  if (!failure.code.empty()) {
-    json::wipe(*document);
-    return described(reply, failure, server, secrets);
-  }
-  if (reply.status != 200) {
-    json::wipe(*document);
-    return status_failure(reply, server);
-  }
-  Result<RoleSession> session = session_in(*document, action);
-  json::wipe(*document);
-  return std::move(session).context("reading what " + server + " answered");
+  const Failure failure = failure_in(**document);
+  if (!failure.code.empty()) return described(reply, failure, server, secrets);
+  if (reply.status != 200) return status_failure(reply, server);
+  return session_in(**document, action).context("reading what " + server + " answered");
 }
 
 }  // namespace execcred::aws

@@ -110,10 +110,9 @@ std::optional<Error> entra_failure(const HttpResponse& reply, const std::string&
                                    const SecretTexts& secrets) {
   std::optional<Error> failure = oauth_failure(reply, server, secrets);
   if (!failure) return failure;
-  Result<json::Value> document = json::parse(reply.body.reveal(), {.bytes = kMaxReply});
-  if (!document) return failure;
-  add_code(reply, *document, server, secrets, *failure);
-  json::wipe(*document);
+  const Result<json::SecretValue> document =
+      json::parse_secret(reply.body.reveal(), {.bytes = kMaxReply});
+  if (document) add_code(reply, **document, server, secrets, *failure);
   return failure;
 }
 

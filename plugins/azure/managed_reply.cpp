@@ -45,17 +45,18 @@ void add_text(const json::Value& document, std::string_view name, std::string& d
 // The failure as the endpoint describes it. IMDS has error and error_description; App Service has
 // message; others have an object named error.
 std::string description_in(const HttpResponse& reply) {
-  Result<json::Value> document = json::parse(reply.body.reveal(), {.bytes = kMaxReply});
-  if (!document) return {};
+  const Result<json::SecretValue> read =
+      json::parse_secret(reply.body.reveal(), {.bytes = kMaxReply});
+  if (!read) return {};
+  const json::Value& document = **read;
   std::string description;
   for (const std::string_view name : {"error", "error_description", "message"}) {
-    add_text(*document, name, description);
+    add_text(document, name, description);
   }
-  if (const json::Value* const error = document->find("error")) {
+  if (const json::Value* const error = document.find("error")) {
     add_text(*error, "code", description);
     add_text(*error, "message", description);
   }
-  json::wipe(*document);
   return description;
 }
 
@@ -136,10 +137,8 @@ Verdict judge_managed_reply(const HttpResponse& reply, const ManagedReplyRules& 
 }
 
 Result<TokenReply> parse_managed_reply(const HttpResponse& reply, const ManagedReplyRules& rules) {
-  json::Value document = TRY(json_object_of(reply, rules.server));
-  Result<TokenReply> read = read_reply(document, reply, rules);
-  json::wipe(document);
-  return read;
+  const json::SecretValue document = TRY(json_object_of(reply, rules.server));
+  return read_reply(*document, reply, rules);
 }
 
 }  // namespace execcred::azure

@@ -186,12 +186,10 @@ Status parse_document(const json::Value& document, const Endpoints& endpoints,
 
 Result<GoogleCredentials> parse_google_credentials(std::string_view text,
                                                    const Endpoints& endpoints) {
-  Result<json::Value> document = json::parse(text);
+  const Result<json::SecretValue> document = json::parse_secret(text);
   if (!document) return Error::configuration("the JSON " + document.error().message);
   GoogleCredentials credentials;
-  const Status parsed = parse_document(*document, endpoints, credentials);
-  json::wipe(*document);
-  if (!parsed) return parsed.error();
+  TRY(parse_document(**document, endpoints, credentials));
   return credentials;
 }
 

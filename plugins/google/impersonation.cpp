@@ -54,15 +54,14 @@ Error api_failure(const HttpResponse& reply, const std::string& server,
   Error error = status_failure(reply, server);
   if (reply.status >= 300 && reply.status < 400) return error;
   error.hint = hint_for(reply.status);
-  Result<json::Value> document = json::parse(reply.body.reveal());
-  const json::Value* const described = document ? document->find("error") : nullptr;
+  const Result<json::SecretValue> document = json::parse_secret(reply.body.reveal());
+  const json::Value* const described = document ? (*document)->find("error") : nullptr;
   if (described != nullptr) {
     const std::string status = json::text_or_empty(*described, "status");
     const std::string message = json::text_or_empty(*described, "message");
     if (!status.empty()) error.message += " with " + shown_text(status, secrets, kMaxStatus);
     if (!message.empty()) error.message += ": " + shown_text(message, secrets, kMaxMessage);
   }
-  if (document) json::wipe(*document);
   return error;
 }
 
@@ -102,10 +101,8 @@ Result<AccessToken> post(const Impersonation& impersonation, const AccessToken& 
   SecretTexts secrets;
   secrets.push_back(as.token.copy());
   if (reply.status != 200) return api_failure(reply, server, secrets);
-  json::Value document = TRY(json_object_of(reply, server));
-  Result<AccessToken> token = read_reply(document, call.clock.now());
-  json::wipe(document);
-  return std::move(token).context("reading the reply of " + server);
+  const json::SecretValue document = TRY(json_object_of(reply, server));
+  return read_reply(*document, call.clock.now()).context("reading the reply of " + server);
 }
 
 }  // namespace

@@ -20,12 +20,11 @@ namespace {
 constexpr std::string_view kSaml = "urn:ietf:params:oauth:token-type:saml2";
 
 Result<SecretString> member_of(const SecretString& text, const std::string& field) {
-  Result<json::Value> document = json::parse(text.reveal());
+  const Result<json::SecretValue> document = json::parse_secret(text.reveal());
   if (!document) return Error::no_credential("the JSON " + document.error().message);
-  const json::Value* const member = document->find(field);
+  const json::Value* const member = (*document)->find(field);
   SecretString token;
   if (member != nullptr && member->string() != nullptr) token = SecretString(*member->string());
-  json::wipe(*document);
   if (!token.empty()) return token;
   return Error::no_credential("the JSON has no string " + in_quotes(field));
 }

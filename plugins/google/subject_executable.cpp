@@ -144,11 +144,9 @@ Result<SecretString> output_of(const ExecutableSource& source, const ExternalAcc
 }  // namespace
 
 Result<ExecutableReply> parse_executable_reply(std::string_view text, TimePoint now) {
-  Result<json::Value> document = json::parse(text);
+  const Result<json::SecretValue> document = json::parse_secret(text);
   if (!document) return Error::no_credential("the JSON of the reply " + document.error().message);
-  Result<ExecutableReply> reply = read_reply(*document, now);
-  json::wipe(*document);
-  return reply;
+  return read_reply(**document, now);
 }
 
 Result<SecretString> run_executable(const ExecutableSource& source, const ExternalAccount& account,

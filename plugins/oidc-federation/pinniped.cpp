@@ -154,9 +154,8 @@ Result<Credential> read_reply(const HttpResponse& reply, const std::string& serv
     if (!message.empty()) error.message += ": " + shown_text(message, secrets, kMaxShown);
     return error;
   }
-  json::Value document = TRY(json_object_of(reply, server));
-  Result<Credential> credential = read_document(document, secrets, now);
-  json::wipe(document);
+  const json::SecretValue document = TRY(json_object_of(reply, server));
+  Result<Credential> credential = read_document(*document, secrets, now);
   if (credential) return credential;
   Error error = std::move(credential).error();
   error.kind = Error::Kind::no_credential;

@@ -94,17 +94,13 @@ Result<std::optional<TimePoint>> end_at(json::Value& document, const std::string
 }
 
 Result<Credential> read_json(const Options& options, const SecretString& output) {
-  Result<json::Value> document = json::parse(output.reveal());
-  if (!document) return unusable("the output " + document.error().message);
-  const auto read = [&]() -> Result<Credential> {
-    if (document->object() == nullptr) return unusable("the output is no JSON object");
-    Credential credential;
-    credential.token = TRY(token_at(*document, options.token_field));
-    credential.expires_at = TRY(end_at(*document, options.expires_field));
-    return credential;
-  };
-  Result<Credential> credential = read();
-  json::wipe(*document);
+  const Result<json::SecretValue> read = json::parse_secret(output.reveal());
+  if (!read) return unusable("the output " + read.error().message);
+  const json::Value& document = **read;
+  if (document.object() == nullptr) return unusable("the output is no JSON object");
+  Credential credential;
+  credential.token = TRY(token_at(document, options.token_field));
+  credential.expires_at = TRY(end_at(document, options.expires_field));
   return credential;
 }
 
@@ -142,18 +138,17 @@ SecretTexts secrets_of(const Options& options, const SecretString& output) {
   constexpr std::size_t kShortest = 4;  // a shorter one is also in ordinary words
   SecretTexts secrets = secrets_in(output.reveal());
   if (options.output == Output::token) return secrets;
-  Result<json::Value> document = json::parse(output.trimmed().reveal());
+  const Result<json::SecretValue> document = json::parse_secret(output.trimmed().reveal());
   if (!document) return secrets;
   const std::vector<std::string> paths =
       options.output == Output::json
           ? std::vector<std::string>{options.token_field}
           : std::vector<std::string>{"status.token", "status.clientKeyData"};
   for (const std::string& path : paths) {
-    const json::Value* const value = find(*document, path);
+    const json::Value* const value = find(**document, path);
     const std::string* const text = value == nullptr ? nullptr : value->string();
     if (text != nullptr && text->size() >= kShortest) secrets.emplace_back(std::string_view(*text));
   }
-  json::wipe(*document);
   return secrets;
 }
 

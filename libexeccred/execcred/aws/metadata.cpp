@@ -114,14 +114,12 @@ Result<AwsCredentials> AwsMetadata::credentials() {
   const SecretString body = TRY(get(urls_.role + separator + std::string(role)).context(doing));
   SecretTexts secrets;
   secrets.push_back(token_.copy());
-  Result<json::Value> document = json::parse(body.reveal());
+  const Result<json::SecretValue> document = json::parse_secret(body.reveal());
   if (!document) {
     return Error::no_credential("the JSON that " + server_of(urls_.role) + " answered " +
                                 document.error().message);
   }
-  Result<AwsCredentials> credentials = credentials_of(*document, secrets);
-  json::wipe(*document);
-  return std::move(credentials)
+  return credentials_of(**document, secrets)
       .context("reading what " + server_of(urls_.role) + " answered for the role '" +
                shown_text(role, secrets, kMaxShown) + "'");
 }

@@ -107,14 +107,14 @@ Result<ServiceAccountToken> request_service_account_token(
     HubClient& hub, const ServiceAccountTokenRequest& request) {
   TRY(check_names(request));
   const std::string noun(hub.hub().noun);
-  json::Value reply = TRY(hub.create({.version = "v1",
-                                      .resource = "serviceaccounts",
-                                      .name_space = request.name_space,
-                                      .name = request.name,
-                                      .subresource = "token"},
-                                     body_of(request)));
-  Result<ServiceAccountToken> token = read_token(reply, request.audiences, noun);
-  json::wipe(reply);
+  json::Value created = TRY(hub.create({.version = "v1",
+                                        .resource = "serviceaccounts",
+                                        .name_space = request.name_space,
+                                        .name = request.name,
+                                        .subresource = "token"},
+                                       body_of(request)));
+  const json::SecretValue reply(std::move(created));
+  Result<ServiceAccountToken> token = read_token(*reply, request.audiences, noun);
   // A wrong reply is the hub's fault, not an error of the configuration.
   if (!token) token.error().kind = Error::Kind::no_credential;
   return std::move(token).context("reading " + noun + "'s reply to a TokenRequest for " +

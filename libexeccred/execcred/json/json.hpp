@@ -99,8 +99,28 @@ struct Limits {
 // (configuration), with "line L, column C" for an error of syntax.
 Result<Value> parse(std::string_view text, const Limits& limits = {});
 
-// Overwrites and empties every string in the tree: for a document that held a secret.
+// Overwrites and empties every string in the tree.
 void wipe(Value& value);
+
+// A document with a secret in it, which is wiped when it ends.
+class SecretValue {
+ public:
+  explicit SecretValue(Value value) : value_(std::move(value)) {}
+  ~SecretValue() { wipe(value_); }
+  SecretValue(SecretValue&&) noexcept = default;
+  SecretValue& operator=(SecretValue&&) = delete;
+  SecretValue(const SecretValue&) = delete;
+  SecretValue& operator=(const SecretValue&) = delete;
+
+  const Value& operator*() const { return value_; }
+  const Value* operator->() const { return &value_; }
+
+ private:
+  Value value_;
+};
+
+// The same as parse().
+Result<SecretValue> parse_secret(std::string_view text, const Limits& limits = {});
 
 // The name as encoding/json folds it: ASCII case, and the two letters that Unicode folds to ASCII
 // (U+017F to s, U+212A to k).

@@ -2,6 +2,7 @@
 // The parser of json.hpp. nlohmann/json reads the text, and its events become a json::Value. The
 // handler adds execcred's rules: the depth, duplicate keys, numbers that keep their digits.
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json.hpp>
 
 #include <algorithm>
@@ -187,6 +188,10 @@ Result<Value> parse(std::string_view text, const Limits& limits) {
   if (end < text.size())
     return Error::configuration("is no valid JSON at " + line_and_column(text, end));
   return std::move(builder.tree());
+}
+
+Result<SecretValue> parse_secret(std::string_view text, const Limits& limits) {
+  return SecretValue(TRY(parse(text, limits)));
 }
 
 }  // namespace execcred::json

@@ -29,7 +29,7 @@ Result<Labels> labels_of(const json::Value& metadata, std::string_view name) {
   return labels;
 }
 
-Result<StoredSecret> read(json::Value& document, bool is_item) {
+Result<StoredSecret> read(const json::Value& document, bool is_item) {
   StoredSecret secret;
   const std::string kind = json::text_or_empty(document.find("kind"));
   if (kind != "Secret" && !(is_item && kind.empty())) {
@@ -71,9 +71,7 @@ Result<std::optional<SecretString>> StoredSecret::value(std::string_view key) co
 }
 
 Result<StoredSecret> take_secret(json::Value document, bool is_item) {
-  Result<StoredSecret> secret = read(document, is_item);
-  json::wipe(document);
-  return secret;
+  return read(*json::SecretValue(std::move(document)), is_item);
 }
 
 bool is_secret_key(std::string_view text) {

@@ -210,8 +210,8 @@ Error described_failure(const HttpResponse& reply, const std::string& code,
   return known_failure(kErrors, code, reply.status, std::move(message));
 }
 
-Result<json::Value> parse_body(const HttpResponse& reply) {
-  return json::parse(reply.body.reveal(), {.bytes = kMaxReply});
+Result<json::SecretValue> parse_body(const HttpResponse& reply) {
+  return json::parse_secret(reply.body.reveal(), {.bytes = kMaxReply});
 }
 
 }  // namespace
@@ -256,13 +256,13 @@ Error status_failure(const HttpResponse& reply, const std::string& server,
   return status_failure(reply, server);
 }
 
-Result<json::Value> json_object_of(const HttpResponse& reply, const std::string& server) {
-  Result<json::Value> document = parse_body(reply);
-  if (document && document->object() != nullptr) return document;
+Result<json::SecretValue> json_object_of(const HttpResponse& reply, const std::string& server) {
+  Result<json::SecretValue> document = parse_body(reply);
+  if (document && (*document)->object() != nullptr) return document;
   const std::string_view type = reply.header("content-type").value_or("");
-  const std::string problem = document ? "is " + std::string(document->kind()) + ", not an object"
-                                       : document.error().message;
-  if (document) json::wipe(*document);
+  const std::string problem = document
+                                  ? "is " + std::string((*document)->kind()) + ", not an object"
+                                  : document.error().message;
   // The type is not quoted: a server may repeat a secret there too.
   return failure(false, "the JSON that " + server + " answered " + problem,
                  type.empty() || type.starts_with("application/json") ? ""
@@ -273,26 +273,21 @@ Result<json::Value> json_object_of(const HttpResponse& reply, const std::string&
 std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string& server,
                                    const SecretTexts& secrets) {
   const bool is_success = reply.status == 200;
-  Result<json::Value> document = is_success ? json_object_of(reply, server) : parse_body(reply);
-  if (!document) {
-    return is_success ? std::move(document).error() : status_failure(reply, server, secrets);
-  }
-  const json::Value* const error = document->find("error");
-  const bool has_error = error != nullptr && !error->is_null();
-  std::optional<Error> found;
-  if (has_error) {
+  Result<json::SecretValue> read = is_success ? json_object_of(reply, server) : parse_body(reply);
+  if (!read) return is_success ? std::move(read).error() : status_failure(reply, server, secrets);
+  const json::Value& document = **read;
+  const json::Value* const error = document.find("error");
+  if (error != nullptr && !error->is_null()) {
     // In Google's APIs, `error` is an object (AIP-193).
     const bool is_object = error->object() != nullptr;
     const std::string code =
-        is_object ? json::text_or_empty(*error, "status") : json::text_or_empty(*document, "error");
+        is_object ? json::text_or_empty(*error, "status") : json::text_or_empty(document, "error");
     const std::string description = is_object ? json::text_or_empty(*error, "message")
-                                              : json::text_or_empty(*document, "error_description");
-    found = described_failure(reply, code, description, server, secrets);
-  } else if (!is_success) {
-    found = status_failure(reply, server, secrets);
+                                              : json::text_or_empty(document, "error_description");
+    return described_failure(reply, code, description, server, secrets);
   }
-  json::wipe(*document);
-  return found;
+  if (is_success) return std::nullopt;
+  return status_failure(reply, server, secrets);
 }
 
 }  // namespace execcred

@@ -56,7 +56,7 @@ Error status_failure(const HttpResponse& reply, const std::string& server,
 
 // The JSON object in the body of a 200 (RFC 8259). Fails (no_credential) if the body is not a JSON
 // object or has duplicate keys.
-Result<json::Value> json_object_of(const HttpResponse& reply, const std::string& server);
+Result<json::SecretValue> json_object_of(const HttpResponse& reply, const std::string& server);
 
 // The error in the reply (RFC 6749, section 5.2, and extensions of it). A 200 with an `error` is a
 // failure too. nullopt if the reply is a 200 with a JSON object that has no `error`.

@@ -28,11 +28,10 @@ bool is_metadata_address(const IpAddress& address) {
 
 Result<SecretString> member_of(const HttpResponse& reply, const std::string& server,
                                const std::string& field) {
-  json::Value document = TRY(json_object_of(reply, server));
-  const json::Value* const member = document.find(field);
+  const json::SecretValue document = TRY(json_object_of(reply, server));
+  const json::Value* const member = document->find(field);
   SecretString token;
   if (member != nullptr && member->string() != nullptr) token = SecretString(*member->string());
-  json::wipe(document);
   if (!token.empty()) return token;
   return Error{
       .kind = Error::Kind::no_credential,

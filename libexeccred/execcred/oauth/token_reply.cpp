@@ -22,19 +22,6 @@ using std::chrono::seconds;
 
 constexpr std::size_t kMaxType = 60;  // of a type that is shown
 
-class WipedDocument {
- public:
-  explicit WipedDocument(json::Value value) : value_(std::move(value)) {}
-  ~WipedDocument() { json::wipe(value_); }
-  WipedDocument(const WipedDocument&) = delete;
-  WipedDocument& operator=(const WipedDocument&) = delete;
-
-  const json::Value& value() const { return value_; }
-
- private:
-  json::Value value_;
-};
-
 // Null and "" count as absent.
 Result<SecretString> secret_member(const json::Value& document, std::string_view name) {
   const json::Value* value = document.find(name);
@@ -130,19 +117,16 @@ Result<TokenReply> read_reply(const json::Value& document, const TokenReplyRules
 
 Result<SecretString> refresh_token_of(const HttpResponse& reply) {
   if (reply.status < 200 || reply.status >= 300) return SecretString();
-  Result<json::Value> parsed = json_object_of(reply, {});
-  if (!parsed) return SecretString();
-  const WipedDocument document(*std::move(parsed));
-  return secret_member(document.value(), "refresh_token");
+  const Result<json::SecretValue> document = json_object_of(reply, {});
+  return document ? secret_member(**document, "refresh_token") : SecretString();
 }
 
 Result<TokenReply> parse_token_reply(const HttpResponse& reply, const TokenReplyRules& rules) {
   if (std::optional<Error> error = oauth_failure(reply, rules.server, rules.secrets)) {
     return *std::move(error);
   }
-  json::Value parsed = TRY(json_object_of(reply, rules.server));
-  const WipedDocument document(std::move(parsed));
-  return read_reply(document.value(), rules).context("reading the reply of " + rules.server);
+  const json::SecretValue document = TRY(json_object_of(reply, rules.server));
+  return read_reply(*document, rules).context("reading the reply of " + rules.server);
 }
 
 }  // namespace execcred
