@@ -127,6 +127,26 @@ TEST_CASE("sync --to-secret: a name that no Secret can have is reported, the res
   CHECK(api.count("secrets") == 1);
 }
 
+TEST_CASE("sync --from-hub: a list that has a ClusterProfile twice stops nothing") {
+  LiveApi api;
+  api.before([](Stream& stream, const Received& request) {
+    if (request.target.find("clusterprofiles?limit=") == std::string::npos) return false;
+    Json items = Json::array();
+    for (const std::string name : {"a", "a", "b"}) {
+      items.push_back(profile_object(name, "https://" + name + ".example"));
+    }
+    const Json list = {{"kind", "ClusterProfileList"},
+                       {"metadata", {{"resourceVersion", "100"}}},
+                       {"items", items}};
+    return stream.write(execcred::test::reply(200, list.dump()));
+  });
+  const Process process(api);
+  const blackbox::Outcome outcome = blackbox::run(process.command({"--once"}));
+  CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
+  CHECK(is_written(api, "a"));
+  CHECK(is_written(api, "b"));
+}
+
 TEST_CASE("sync: a ClusterProfile that cannot be used on the hub blocks itself alone") {
   struct Case {
     std::string name;

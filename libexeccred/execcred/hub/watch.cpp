@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -304,34 +305,32 @@ Result<HubWatch::Session::End> HubWatch::Session::list() {
   HubClient& hub = watch_.hub_;
   hub.begin(steady_clock::now() + watch_.timings_.list_timeout);
   resource_ = TRY(watch_.query_.resource(hub));
-  WatchedObjects objects;
+  // By place, because the hub sorts by "NAMESPACE/NAME" as one text, which is another order. Of two
+  // objects of one place, the first counts.
+  std::map<Place, std::shared_ptr<const WatchedObject>> listed;
   const HubListQuery query = {
       .label_selector = watch_.query_.selector.text(),
       .content = watch_.query_.is_metadata_only ? HubContent::metadata : HubContent::whole,
       .page_timeout = watch_.timings_.list_timeout,
       .restart = [&] {
-        objects.clear();
+        listed.clear();
         bytes_ = 0;
       }};
   std::string version = TRY(hub.list(resource_, query, [&](ListItem item) -> Result<bool> {
     std::shared_ptr<const WatchedObject> object = keep(std::move(item));
     if (!object) return true;
+    object = same_or(std::move(object));
+    const Place place = place_of(*object);
+    if (!listed.try_emplace(place, object).second) return true;
     bytes_ += object->text.size();
-    objects.push_back(same_or(std::move(object)));
     return true;
   }));
   if (version.empty()) {
     return Error{.kind = Error::Kind::no_credential,
                  .message = std::string(hub.hub().noun) + "'s list has no resourceVersion"};
   }
-  // The hub sorts by "NAMESPACE/NAME" as one text, which is another order.
-  std::sort(objects.begin(), objects.end(),
-            [](const auto& one, const auto& other) { return place_of(*one) < place_of(*other); });
-  const auto last = std::unique(
-      objects.begin(), objects.end(),
-      [](const auto& one, const auto& other) { return place_of(*one) == place_of(*other); });
-  for (auto twice = last; twice != objects.end(); ++twice) bytes_ -= (*twice)->text.size();
-  objects.erase(last, objects.end());
+  WatchedObjects objects;
+  for (auto& [place, object] : listed) objects.push_back(std::move(object));
   replace_all(std::move(objects));
   version_ = std::move(version);
   const bool is_again = std::exchange(is_expired_, false);

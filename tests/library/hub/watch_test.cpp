@@ -489,6 +489,31 @@ TEST_CASE("hub watch: Secrets without their data") {
   running.until([](const WatchView& now) { return !has(now, "web"); });
 }
 
+TEST_CASE("hub watch: of two objects of one name in a list, the first counts") {
+  const auto secrets = watch_secret_metadata("fleet", {});
+  for (const WatchQuery& query : {watch_profiles("fleet"), secrets}) {
+    LiveApi api;
+    api.before([](Stream& stream, const Received& request) {
+      if (!contains(request.target, "limit=")) return false;
+      Json items = Json::array();
+      for (const char* const name : {"two", "one", "one", "three"}) {
+        items.push_back(profile(name));
+        items.back()["metadata"]["uid"] = std::to_string(items.size());
+      }
+      const Json metadata = {{"resourceVersion", "100"}};
+      return stream.write(
+          reply(200, Json({{"kind", "List"}, {"metadata", metadata}, {"items", items}}).dump()));
+    });
+    Running running(api, query);
+    const WatchView view = running.until_complete();
+    REQUIRE(view.objects->size() == 3);
+    CHECK(view.objects->at(0)->name == "one");
+    CHECK(view.objects->at(0)->uid == "2");
+    CHECK(view.objects->at(1)->name == "three");
+    CHECK(view.objects->at(2)->name == "two");
+  }
+}
+
 TEST_CASE("hub watch: on_object is called for each object that is added or deleted") {
   LiveApi api;
   for (const std::string name : {"one", "two"}) api.put("clusterprofiles", profile(name));
