@@ -35,18 +35,24 @@ bool is_cheap_to_ask(std::string_view command) {
   });
 }
 
-// The end that the plugin claims; or, if it claims one only so that clients ask again, that of its
-// token or certificate. Such a claim moves with each answer.
-std::optional<sys_seconds> end_of(const Credential& credential,
+// When the plugin is asked again: at the end that it claims, or at that of its token or certificate
+// if that is earlier, or the only one.
+std::optional<sys_seconds> claim_of(const Credential& credential,
+                                    const engine::CredentialFacts& facts) {
+  std::optional<TimePoint> end = credential.expires_at;
+  if (facts.own_end) end = std::min(end.value_or(*facts.own_end), *facts.own_end);
+  if (!end) return std::nullopt;
+  return std::chrono::floor<std::chrono::seconds>(*end);
+}
+
+// The end of the credential: the claim; or, if the plugin claims an end only so that clients ask
+// again, that of its token or certificate. Such a claim moves with each answer.
+std::optional<sys_seconds> end_of(std::optional<sys_seconds> claim,
                                   const engine::CredentialFacts& facts, bool is_cheap) {
-  if (!credential.expires_at) return std::nullopt;
-  const auto claimed = std::chrono::floor<std::chrono::seconds>(*credential.expires_at);
-  if (!is_cheap) return claimed;
-  std::optional<TimePoint> own;
-  if (facts.claims) own = facts.claims->expires_at;
-  if (facts.certificate) own = facts.certificate->not_after;
-  if (!own) return std::nullopt;
-  return std::max(claimed, std::chrono::floor<std::chrono::seconds>(*own) - kClaimMargin);
+  if (!claim || !is_cheap) return claim;
+  if (!facts.own_end) return std::nullopt;
+  const auto own = std::chrono::floor<std::chrono::seconds>(*facts.own_end);
+  return std::max(*claim, own - kClaimMargin);
 }
 
 Failure failure_at(const std::string& place, const Error& error) {
@@ -178,11 +184,9 @@ class Work {
       result_.is_interrupted = true;
       return std::nullopt;
     }
-    const TimePoint now = SystemClock().now();
     if (credential) {
-      facts_ = check_credential(*credential, {.now = now}, item);
-      const bool has_ended = credential->expires_at && *credential->expires_at <= now;
-      if (!facts_.is_unusable && !has_ended) return credential;
+      facts_ = check_credential(*credential, {.now = SystemClock().now()}, item);
+      if (!facts_.is_unusable && !facts_.is_provisional) return credential;
     }
     give_up(failure_of(item));
     return std::nullopt;
@@ -244,11 +248,8 @@ class Work {
     if (!credential) return;
     Mark mark = job_.mark;
     mark.issued = now_in_seconds();
-    mark.expires = end_of(*credential, facts_, is_cheap_to_ask(job_.access->exec.command));
-    Lifetime claim{.issued = mark.issued};
-    if (credential->expires_at) {
-      claim.expires = std::chrono::floor<std::chrono::seconds>(*credential->expires_at);
-    }
+    const Lifetime claim{.issued = mark.issued, .expires = claim_of(*credential, facts_)};
+    mark.expires = end_of(claim.expires, facts_, is_cheap_to_ask(job_.access->exec.command));
     const bool is_same = job_.lifetime && mark.expires && mark.expires == job_.lifetime->expires;
     if (is_same) mark.issued = job_.lifetime->issued;
     result_.is_same_credential = is_same;

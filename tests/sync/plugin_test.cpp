@@ -9,7 +9,9 @@
 #include "support/tls_identity.hpp"
 
 #include <doctest/doctest.h>
+#include <execcred/base/rfc3339.hpp>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -115,6 +117,73 @@ TEST_CASE("sync: each renewal gets a new credential from a plugin that has a cac
   CHECK(wait_until([&] { return federation.fleet().token("a") == "t0ken-3"; }));
   CHECK(run.end().exit_code == 0);
   CHECK_MESSAGE(run.log().find("error") == std::string::npos, run.log());
+}
+
+// A cluster whose provider is a program that is not execcred's, with this status.
+Outcome once_with_status(const Fleet& fleet, const std::string& status) {
+  const std::string script = fleet.sandbox().script(
+      "bin/other",
+      "cat "
+      "<<'END'\n{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\","
+      "\"status\":" +
+          status + "}\nEND");
+  fleet.sandbox().write("mapping.json", mapping({mapped("p", script)}));
+  return fleet.once();
+}
+
+std::string rfc3339_in(int seconds) {
+  return execcred::format_rfc3339(std::chrono::floor<std::chrono::seconds>(
+      std::chrono::system_clock::now() + std::chrono::seconds(seconds)));
+}
+
+TEST_CASE("sync: a token or certificate that has ended, or has not begun, is not written") {
+  using execcred::test::make_identity;
+  const auto pair = [](const execcred::test::IdentityOptions& options) {
+    const execcred::test::Identity identity = make_identity(options);
+    return "{\"clientCertificateData\":" + json_string(identity.pem) +
+           ",\"clientKeyData\":" + json_string(identity.key_pem) + "}";
+  };
+  struct Case {
+    std::string status, cause;
+  };
+  for (const Case& c :
+       std::vector<Case>{{"{\"token\":\"" + jwt_for(-1000) + "\"}", "credential-expired"},
+                         {"{\"token\":\"" + jwt_for(-1000) + "\",\"expirationTimestamp\":\"" +
+                              rfc3339_in(3600) + "\"}",
+                          "credential-expired"},
+                         {pair({.ends = -60}), "certificate-expired"},
+                         {pair({.begins = 3600}), "credential-not-yet-valid"}}) {
+    CAPTURE(c.status);
+    const Fleet fleet({"a"});
+    const Outcome outcome = once_with_status(fleet, c.status);
+    CHECK_MESSAGE(outcome.exit_code == 1, describe(outcome));
+    CHECK_MESSAGE(says(outcome, "cause=" + c.cause), describe(outcome));
+    CHECK_FALSE(fs::exists(fleet.folder("a")));
+  }
+}
+
+TEST_CASE("sync: a credential ends with its token, if that ends before the expirationTimestamp") {
+  const std::string end = rfc3339_in(600);
+  const std::string token = jwt_for(600);
+  for (const std::string& more :
+       {std::string(), ",\"expirationTimestamp\":\"" + rfc3339_in(3600) + "\""}) {
+    CAPTURE(more);
+    const Fleet fleet({"a"});
+    const Outcome outcome = once_with_status(fleet, "{\"token\":\"" + token + "\"" + more + "}");
+    REQUIRE_MESSAGE(outcome.exit_code == 0, describe(outcome));
+    const std::string written = read_text(fleet.folder("a") / "expiration");
+    CHECK(written >= end);
+    CHECK(written < rfc3339_in(700));
+  }
+}
+
+TEST_CASE("sync: a program is asked again before the end of its token, if it names no other") {
+  const Fleet fleet({"a"});
+  const std::string token = fleet.sandbox().write("jwt", jwt_for(4));
+  REQUIRE(once_with_status(fleet, "{\"token\":\"" + read_text(token) + "\"}").exit_code == 0);
+  const Run run(fleet);
+  CHECK(
+      wait_until([&] { return run.log().find("cause=credential-expired") != std::string::npos; }));
 }
 
 TEST_CASE("sync: a ClusterProfile that asks for a forbidden audience loses its folder") {

@@ -80,6 +80,8 @@ class Check {
     item_.expires = item_.expires ? std::min(*item_.expires, end) : end;
   }
 
+  void take_own_end(TimePoint end) { facts_.own_end = std::min(facts_.own_end.value_or(end), end); }
+
   void unusable(std::string_view cause, const std::string& message) {
     item_.fail(StepId::credential, cause, message);
     facts_.is_unusable = true;
@@ -121,6 +123,7 @@ class Check {
   void check_times(const UnverifiedClaims& claims) {
     // The token's own end is used, and not the expirationTimestamp, which may be earlier.
     if (claims.expires_at) item_.expires = *claims.expires_at;
+    if (claims.expires_at) take_own_end(*claims.expires_at);
     if (claims.expires_at && *claims.expires_at <= rules_.now) {
       provisional(cause::kCredentialExpired, "the token ended at " + text_of(*claims.expires_at));
     } else if (claims.not_before && *claims.not_before > rules_.now + kLeeway) {
@@ -172,6 +175,7 @@ class Check {
     told_.push_back("certificate of " + in_quotes(certificate.subject) + ", issued by " +
                     in_quotes(certificate.issuer) + ", until " + text_of(certificate.not_after));
     if (credential_.token.empty()) item_.expires = certificate.not_after;
+    take_own_end(certificate.not_after);
     if (certificate.not_after <= rules_.now) {
       provisional(cause::kCertificateExpired, "the certificate of " +
                                                   in_quotes(certificate.subject) + " ended at " +

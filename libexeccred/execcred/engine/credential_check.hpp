@@ -29,9 +29,13 @@ struct CredentialFacts {
   std::optional<UnverifiedClaims> claims = std::nullopt;
   json::Value payload = {};  // of a JWT
   std::optional<CertificateFacts> certificate = std::nullopt;
+  // The first of the ends of the token and the certificate; nullopt if neither has one that can be
+  // read.
+  std::optional<TimePoint> own_end = std::nullopt;
   // The credential cannot be sent. The step `credential` has the reason.
   bool is_unusable = false;
-  // The credential has failed only by this machine's clock. The failure becomes a warning if the
+  // The credential has failed only by this machine's clock: it, its token or its certificate has
+  // ended, or has not begun. The failure becomes a warning if the
   // server accepts the credential, or if the credential is valid by the server's clock.
   bool is_provisional = false;
 };
