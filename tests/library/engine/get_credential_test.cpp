@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running a resolved plugin. The plugins are shell scripts.
+#include "support/tls_identity.hpp"
 #include "unit/expect.hpp"
 #include "unit/temp_dir.hpp"
 
@@ -215,6 +216,37 @@ TEST_CASE("get_credential: part of a JWT, which a plugin read half written, is a
 TEST_CASE("get_credential: an expired credential is an error") {
   const Plugin plugin(print(R"({"token":"t","expirationTimestamp":"2001-01-01T00:00:00Z"})"));
   check_fails(plugin.run(), Error::Kind::no_credential, "expirationTimestamp");
+}
+
+// The status of a credential with these.
+std::string pair_of(std::string certificate, std::string key) {
+  for (std::string* const pem : {&certificate, &key}) {
+    for (std::size_t at = 0; (at = pem->find('\n', at)) != std::string::npos; at += 2) {
+      pem->replace(at, 1, "\\n");
+    }
+  }
+  return R"({"clientCertificateData":")" + certificate + R"(","clientKeyData":")" + key + "\"}";
+}
+
+TEST_CASE("get_credential: a certificate with another's key, or that has ended, is an error") {
+  const test::Identity one = test::make_identity({});
+  const test::Identity other = test::make_identity({});
+  const test::Identity ended = test::make_identity({.ends = -60});
+  CHECK(Plugin(print(pair_of(one.pem, one.key_pem))).run());
+  const Plugin mixed(print(pair_of(one.pem, other.key_pem)));
+  check_fails(mixed.run(), Error::Kind::no_credential, "does not belong to its certificate");
+  CHECK(mixed.run().error().cause == "credential-key-mismatch");
+  const Plugin late(print(pair_of(ended.pem, ended.key_pem)));
+  CHECK(late.run().error().cause == "certificate-expired");
+  // exp is in 2001.
+  const Plugin token(print(R"({"token":"eyJhbGciOiJSUzI1NiJ9.eyJleHAiOjEwMDAwMDAwMDB9.c2ln"})"));
+  CHECK(token.run().error().cause == "credential-expired");
+}
+
+TEST_CASE("get_credential: a pair whose certificate cannot be read is left to the client") {
+  const test::Identity one = test::make_identity({});
+  const std::string unread = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+  CHECK(Plugin(print(pair_of(unread, one.key_pem))).run());
 }
 
 TEST_CASE("get_credential: a plugin that hangs is reported as unavailable at the limit") {
