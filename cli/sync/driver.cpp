@@ -140,14 +140,23 @@ bool Driver::has_new_mapping() {
   return true;
 }
 
+// A watch that fails repeatedly works in between, so an error is reported again only after a time
+// without it.
+void Driver::report_once(const Error& error) {
+  const auto time = SteadyClock::now();
+  std::erase_if(reported_, [&](const auto& one) { return time - one.second > 2 * kSweep; });
+  const bool is_new = reported_.insert_or_assign(format_error("execcred", error), time).second;
+  if (is_new) parts_.journal.write(Level::error, error);
+}
+
 int Driver::report(const Picture& picture, const Look& look) {
   int code = 0;
   for (const Error& failure : picture.failures) {
-    parts_.journal.write(Level::error, failure);
+    report_once(failure);
     code = worse_exit_code(code, exit_code(failure.kind));
   }
   for (const Error& problem : picture.problems) {
-    parts_.journal.write(Level::error, problem);
+    report_once(problem);
     code = worse_exit_code(code, 1);
   }
   is_usable_ = look.is_known && (settings_.rules.may_be_empty || !look.is_empty());

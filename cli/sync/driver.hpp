@@ -18,6 +18,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -91,6 +92,7 @@ class Driver {
   // Whether the mapping has changed since it was last read. A changed one that cannot be used is
   // reported, and the previous one stays in use.
   bool has_new_mapping();
+  void report_once(const Error& error);
   int report(const Picture& picture, const Look& look);
   // Reports, once, what keeps this process from removing anything without being a failure.
   void report_doubts(const Picture& picture, const Look& look);
@@ -129,6 +131,8 @@ class Driver {
   std::deque<Job> jobs_;  // that no thread has taken yet
   TimePoint until_ = kNever;
   std::set<std::string> doubts_;  // that were reported
+  // When each error of the inventory was last seen.
+  std::map<std::string, std::chrono::steady_clock::time_point> reported_;
   bool is_ending_ = false;
   Figures figures_;
   int round_code_ = 0;

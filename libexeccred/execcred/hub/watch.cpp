@@ -104,12 +104,12 @@ class HubWatch::Session {
 
  private:
   // How a step ended that did not fail, that is, what to do next.
-  enum class End { good, at_once_again, after_a_pause };
+  enum class End { at_once, after_a_pause };
 
   Result<End> list();
   struct Followed {
     bool is_accepted = false;
-    bool is_short = false;  // it ended soon
+    bool has_worked = false;  // it lasted, or an event arrived
   };
 
   Result<End> follow();
@@ -155,7 +155,6 @@ void HubWatch::Session::run() {
     } else if (*end == End::after_a_pause) {
       wait(jittered(pause_));
     } else {
-      if (*end == End::good) pause_ = watch_.timings_.first_pause;
       continue;
     }
     pause_ = std::min(2 * pause_, watch_.timings_.longest_pause);
@@ -333,8 +332,8 @@ Result<HubWatch::Session::End> HubWatch::Session::list() {
   for (auto& [place, object] : listed) objects.push_back(std::move(object));
   replace_all(std::move(objects));
   version_ = std::move(version);
-  const bool is_again = std::exchange(is_expired_, false);
-  return is_again ? End::at_once_again : End::good;
+  is_expired_ = false;
+  return End::at_once;
 }
 
 std::string HubWatch::Session::watch_target(std::chrono::seconds timeout) const {
@@ -377,12 +376,16 @@ Result<HubWatch::Session::End> HubWatch::Session::follow() {
   const std::string doing = "watching " + subject_of(resource_) + " of " + shown(hub.hub());
   Result<HttpResponse> reply =
       hub.exchange(watch_target(timeout), std::move(request), {.attempts = 1, .stop = &stop_});
+  const bool is_long = is_accepted && steady_clock::now() - start >= kShortWatch;
+  const bool has_worked = is_long || events_ > 0;
+  // A list alone does not show that the hub is well: a hub that refuses each watch would be asked
+  // for full lists without a pause.
+  if (has_worked) pause_ = timings.first_pause;
   if (!taken) {
     version_.clear();
     return std::move(taken).context(doing).error();
   }
-  const bool is_short = steady_clock::now() - start < kShortWatch;
-  return end_of(std::move(reply), {.is_accepted = is_accepted, .is_short = is_short}, doing);
+  return end_of(std::move(reply), {.is_accepted = is_accepted, .has_worked = has_worked}, doing);
 }
 
 Result<HubWatch::Session::End> HubWatch::Session::end_of(Result<HttpResponse> reply, Followed watch,
@@ -390,7 +393,7 @@ Result<HubWatch::Session::End> HubWatch::Session::end_of(Result<HttpResponse> re
   if (reply && reply->status == kGone) is_expired_ = true;
   if (is_expired_) {
     version_.clear();
-    return events_ > 0 ? End::at_once_again : End::after_a_pause;
+    return events_ > 0 ? End::at_once : End::after_a_pause;
   }
   if (!reply) {
     // A hub that was restored from a backup has an older state than version_, so the objects are
@@ -406,7 +409,7 @@ Result<HubWatch::Session::End> HubWatch::Session::end_of(Result<HttpResponse> re
         .context(doing)
         .error();
   }
-  return events_ == 0 && watch.is_short ? End::after_a_pause : End::good;
+  return watch.has_worked ? End::at_once : End::after_a_pause;
 }
 
 Error HubWatch::Session::malformed(const std::string& why) const {
@@ -456,7 +459,6 @@ Status HubWatch::Session::take_event(std::string_view line) {
 }
 
 Status HubWatch::Session::take_object(const std::string& type, ListItem item) {
-  ++events_;
   const std::string version(metadata_text(item.object, "resourceVersion"));
   if (version.empty()) return malformed("an object without a resourceVersion");
   if (type != "BOOKMARK") {
@@ -470,6 +472,7 @@ Status HubWatch::Session::take_object(const std::string& type, ListItem item) {
     }
   }
   version_ = version;
+  ++events_;
   return {};
 }
 

@@ -381,6 +381,21 @@ TEST_CASE("hub watch: if the hub no longer serves the version, one that it serve
   }
 }
 
+TEST_CASE("hub watch: while the list works and each watch is cut, the pauses between lists grow") {
+  LiveApi api;
+  api.put("clusterprofiles", profile("one"));
+  api.before([](Stream& stream, const Received& request) {
+    if (!contains(request.target, "watch=true")) return false;
+    stream.cut();
+    return true;
+  });
+  Running running(api, watch_profiles("fleet"), {.first_pause = 1ms, .longest_pause = 1h});
+  // After eleven failures, the pause is at least half a second.
+  REQUIRE(comes_true([&] { return api.requests("GET", "limit=").size() >= 8; }));
+  std::this_thread::sleep_for(300ms);
+  CHECK(api.requests("GET", "limit=").size() <= 11);
+}
+
 TEST_CASE("hub watch: a Retry-After is waited for") {
   LiveApi api;
   std::atomic<bool> is_busy = true;
