@@ -3,6 +3,7 @@
 
 #include <execcred/base/digest.hpp>
 #include <execcred/base/encoding.hpp>
+#include <execcred/base/pause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/hub/secrets.hpp>
@@ -18,9 +19,10 @@ namespace {
 using json::Object;
 using json::Value;
 
-// An attempt is a read and a change. It is repeated after a conflict with another writer, or after
-// a lost reply.
+// An attempt is a read and a change. It is repeated after a conflict with another writer, or, after
+// a pause, when its reply was lost.
 constexpr int kMostAttempts = 6;
+constexpr int kMostLost = 4;
 
 Texts texts_of(const Value& object, std::string_view field) {
   Texts texts;
@@ -163,11 +165,22 @@ bool may_settle(const ChangeOutcome& outcome) {
 // One attempt at a change. nullopt: the object must be read again.
 using Attempt = Result<std::optional<Wrote>>;
 
-Attempt settled(const ChangeOutcome& outcome, ChangeOutcome::Kind also_done) {
-  if (outcome || outcome.kind == also_done) return std::optional(Wrote::written);
-  if (may_settle(outcome)) return std::optional<Wrote>();
-  return of_target(outcome.error);
-}
+// What the attempts until now have shown.
+struct History {
+  bool was_sent = false;  // a change that is not known to have been refused: it may be done
+  std::optional<Error> lost = std::nullopt;  // why the last one's reply is not known
+
+  Attempt settled(const ChangeOutcome& outcome, ChangeOutcome::Kind also_done) {
+    lost.reset();
+    if (outcome || outcome.kind == also_done) return std::optional(Wrote::written);
+    if (!may_settle(outcome)) return of_target(outcome.error);
+    was_sent = true;
+    if (outcome.kind == ChangeOutcome::Kind::unknown) lost = of_target(outcome.error);
+    return std::optional<Wrote>();
+  }
+  // The result if the object is found as it should be.
+  Wrote found() const { return was_sent ? Wrote::written : Wrote::unchanged; }
+};
 
 // A Secret as JSON, which is wiped at the end.
 class SecretObject {
@@ -182,35 +195,48 @@ class SecretObject {
   Value value_;
 };
 
-Attempt remove_object(HubSecrets& secrets, const Held& held, const Value& object) {
+Attempt remove_object(HubSecrets& secrets, const Held& held, const Value& object,
+                      History& history) {
   const ChangeOutcome outcome =
       secrets.remove(held.name_space, held.name, std::string(metadata_text(object, "uid")),
                      std::string(metadata_text(object, "resourceVersion")));
-  return settled(outcome, ChangeOutcome::Kind::absent);
+  return history.settled(outcome, ChangeOutcome::Kind::absent);
 }
 
 // Changes a Secret. Gets the Secret as it is now; nullopt if there is none.
-using Change = std::function<Attempt(HubSecrets&, std::optional<Value>&)>;
+using Change = std::function<Attempt(HubSecrets&, std::optional<Value>&, History&)>;
 
 // What is known of a Secret before it is read: nullopt if nothing is known; else the Secret, or
 // nullopt if there is none.
 using Known = std::optional<std::optional<Value>>;
 
+bool is_stopped_within(Duration pause, const StopEvent* stop) {
+  if (stop != nullptr) return stop->wait_until(std::chrono::steady_clock::now() + pause);
+  pause_for(pause);
+  return false;
+}
+
 Result<Wrote> settle(HubClients& clients, Duration timeout, const Held& held, Known known,
                      const Change& change) {
   return clients.with([&](HubClient& client) -> Result<Wrote> {
     HubSecrets secrets(client, {.timeout = timeout});
-    for (int i = 0; i < kMostAttempts; ++i) {
+    History history;
+    Duration pause = client.retries().first_pause;
+    for (int i = 1, lost = 0; i <= kMostAttempts; ++i) {
       Result<std::optional<Value>> found = known ? Result<std::optional<Value>>(std::move(*known))
                                                  : secrets.get(held.name_space, held.name);
       known.reset();
       if (!found) return of_target(found.error());
-      const Attempt wrote = change(secrets, *found);
+      const Attempt wrote = change(secrets, *found, history);
       if (*found) json::wipe(**found);
       if (!wrote) return wrote.error();
       if (*wrote) return **wrote;
+      if (!history.lost) continue;
+      const StopEvent* const stop = client.retries().stop;
+      if (++lost == kMostLost || is_stopped_within(jittered(pause), stop)) break;
+      pause *= 4;
     }
-    return never_settled();
+    return history.lost ? *history.lost : never_settled();
   });
 }
 
@@ -375,34 +401,37 @@ bool SecretStore::is_at(const Held& held, const std::string& version) const {
 
 Result<Wrote> SecretStore::write(const Held& held, const SecretForm& form,
                                  const MayWrite& may_write) {
-  const auto written = [&](ChangeOutcome outcome) -> Attempt {
+  const auto written = [&](ChangeOutcome outcome, History& history) -> Attempt {
     if (outcome) seen_->keep(held, form, outcome.object);
     json::wipe(outcome.object);
-    return settled(outcome, ChangeOutcome::Kind::done);
+    return history.settled(outcome, ChangeOutcome::Kind::done);
   };
-  const auto change = [&](HubSecrets& secrets, std::optional<Value>& found) -> Attempt {
+  const auto change = [&](HubSecrets& secrets, std::optional<Value>& found,
+                          History& history) -> Attempt {
     if (!found) {
       if (!may_write()) return std::optional(Wrote::not_now);
       SecretObject object(new_object(held, form));
-      return written(secrets.create(held.name_space, object.get()));
+      return written(secrets.create(held.name_space, object.get()), history);
     }
     const std::optional<Mark> mark = mark_of_object(*found);
     if (!mark || !mark->is_of(held.mark)) return foreign(mark);
     const bool is_whole = has_data(*found, form) && is_type(*found, form.type);
     if (is_whole && mark->stands_for(held.mark, form.shows_end)) {
       seen_->keep(held, form, *found);
-      return std::optional(Wrote::unchanged);
+      // What was there before has another time.
+      const bool is_this_one = mark->issued == held.mark.issued;
+      return std::optional(is_this_one ? history.found() : Wrote::unchanged);
     }
     if (!may_write()) return std::optional(Wrote::not_now);
     if (!mark->is_same_object(held.mark) || !is_type(*found, form.type)) {
       // The next attempt creates it.
-      const std::optional<Wrote> removed = TRY(remove_object(secrets, held, *found));
+      const std::optional<Wrote> removed = TRY(remove_object(secrets, held, *found, history));
       static_cast<void>(removed);
       return std::optional<Wrote>();
     }
     set_member(*found, "data", data_of(form));
     put_mark(held.mark, &form, *found);
-    return written(secrets.replace(held.name_space, held.name, *found));
+    return written(secrets.replace(held.name_space, held.name, *found), history);
   };
   const std::optional<Seen::Copy> seen = seen_->find(held);
   // If no Secret was seen, a POST finds out whether there is one.
@@ -423,10 +452,11 @@ Result<Wrote> SecretStore::write(const Held& held, const SecretForm& form,
 }
 
 Result<Wrote> SecretStore::mark_expired(const Held& held, const MayWrite& may_write) {
-  const auto change = [&](HubSecrets& secrets, std::optional<Value>& found) -> Attempt {
+  const auto change = [&](HubSecrets& secrets, std::optional<Value>& found,
+                          History& history) -> Attempt {
     const std::optional<Mark> mark = found ? mark_of_object(*found) : std::nullopt;
-    if (!mark || !mark->is_of(held.mark) || mark->is_expired)
-      return std::optional(Wrote::unchanged);
+    if (!mark || !mark->is_of(held.mark)) return std::optional(Wrote::unchanged);
+    if (mark->is_expired) return std::optional(history.found());
     // Another process renewed it. An earlier end is that of the same credential, as first claimed.
     const bool is_renewed = !mark->expires || *mark->expires > *held.mark.expires;
     if (is_renewed) return std::optional(Wrote::unchanged);
@@ -435,18 +465,20 @@ Result<Wrote> SecretStore::mark_expired(const Held& held, const MayWrite& may_wr
     expired.is_expired = true;
     put_mark(expired, nullptr, *found);
     const ChangeOutcome outcome = secrets.replace(held.name_space, held.name, *found);
-    return settled(outcome, ChangeOutcome::Kind::done);
+    return history.settled(outcome, ChangeOutcome::Kind::done);
   };
   seen_->note(held);
   return settle(clients_, settings_.timeout, held, {}, change);
 }
 
 Result<Wrote> SecretStore::remove(const Held& held, const MayWrite& may_write) {
-  const auto change = [&](HubSecrets& secrets, std::optional<Value>& found) -> Attempt {
-    const std::optional<Mark> mark = found ? mark_of_object(*found) : std::nullopt;
+  const auto change = [&](HubSecrets& secrets, std::optional<Value>& found,
+                          History& history) -> Attempt {
+    if (!found) return std::optional(history.found());
+    const std::optional<Mark> mark = mark_of_object(*found);
     if (!mark || !mark->is_of(held.mark)) return std::optional(Wrote::unchanged);
     if (!may_write()) return std::optional(Wrote::not_now);
-    return remove_object(secrets, held, *found);
+    return remove_object(secrets, held, *found, history);
   };
   Result<Wrote> removed = settle(clients_, settings_.timeout, held, {}, change);
   seen_->forget(held);

@@ -217,14 +217,29 @@ TEST_CASE("a Secret that already has the credential is not written") {
 TEST_CASE("after a lost reply, the marks show that the Secret was written") {
   Setting s;
   s.lose_first_reply("POST");
-  CHECK(s.write("one").has_value());
+  CHECK(s.write("one").value() == Wrote::written);
   CHECK(s.token() == "one");
   CHECK(s.api.requests("POST", "/secrets").size() == 1);
   s.lose_first_reply("PUT");
-  CHECK(s.write("two").has_value());
+  CHECK(s.write("two").value() == Wrote::written);
   CHECK(s.token() == "two");
   // It is sent again, because a kept connection was closed. Its version makes that a conflict.
   CHECK(s.api.requests("PUT", "/secrets").size() == 2);
+}
+
+TEST_CASE("a write that the hub fails is repeated after pauses, and its error is the hub's") {
+  Setting s;
+  s.api.before([](Stream& stream, const Received& request) {
+    return request.method == "POST" &&
+           stream.write(status_reply(500, "InternalError", "etcdserver: request timed out"));
+  });
+  const Result<Wrote> failed = s.write("one");
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().message.find("etcdserver: request timed out") != std::string::npos);
+  CHECK(failed.error().cause == cause::kTargetUnavailable);
+  CHECK(s.api.requests("POST", "").size() == 4);
+  s.api.before({});
+  CHECK(s.write("one").value() == Wrote::written);
 }
 
 TEST_CASE("if another writer was faster, the Secret is read again before it is written") {
