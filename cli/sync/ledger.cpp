@@ -246,8 +246,9 @@ void Ledger::take(event::Scanned scanned) {
 
 void Ledger::take(const event::Halted& /*halted*/) {
   may_write_ = false;
-  for (Cluster* const cluster : std::exchange(ready_, {})) {
-    cluster->is_queued = false;
+  for (const auto& [order, cluster] : std::exchange(ready_, {})) retries_.push_back(cluster);
+  for (Cluster* const cluster : std::exchange(retries_, {})) {
+    cluster->is_queued = cluster->is_retry = false;
     schedule(*cluster);
   }
 }
@@ -385,18 +386,42 @@ void Ledger::take(const event::Due& due) {
     due_.erase({cluster->due, cluster->id});
     cluster->due = kNever;
     cluster->is_queued = true;
-    ready_.push_back(cluster);
+    cluster->is_retry = cluster->failures > 0;
+    if (cluster->is_retry) {
+      retries_.push_back(cluster);
+    } else {
+      ready_.emplace(Order{urgency(*cluster), cluster->id}, cluster);
+    }
   }
 }
 
 // The work
 
+// The end of the credential that is to be renewed; what is not a renewal does not wait for one.
+TimePoint Ledger::urgency(const Cluster& cluster) const {
+  const std::optional<Lifetime> lifetime = cluster.lifetime();
+  if (!cluster.is_listed() || !lifetime || is_due_at_once(cluster)) return TimePoint::min();
+  return lifetime->expires ? *lifetime->expires : kNever;
+}
+
+// The cluster whose turn it is; nullptr if none may begin. Programs that hang take a turn for long,
+// so clusters that have failed begin after the others, and take at most half of the turns.
+Ledger::Cluster* Ledger::next_ready() {
+  const bool may_retry = running_retries_ < std::max<std::size_t>(rules_.parallel / 2, 1);
+  if (ready_.empty() && may_retry && !retries_.empty()) {
+    Cluster* const cluster = retries_.front();
+    retries_.pop_front();
+    return cluster;
+  }
+  return ready_.empty() ? nullptr : ready_.extract(ready_.begin()).mapped();
+}
+
 void Ledger::begin_ready() {
-  while (may_write_ && !ready_.empty() && running_ < rules_.parallel) {
-    Cluster& cluster = *ready_.front();
-    ready_.pop_front();
-    cluster.is_queued = false;
-    begin(cluster, job_of(cluster));
+  while (may_write_ && running_ < rules_.parallel) {
+    Cluster* const cluster = next_ready();
+    if (cluster == nullptr) return;
+    cluster->is_queued = false;
+    begin(*cluster, job_of(*cluster));
   }
 }
 
@@ -405,6 +430,7 @@ void Ledger::begin(Cluster& cluster, Job job) {
   cluster.is_in_flight = true;
   cluster.is_changed = false;
   ++running_;
+  if (cluster.is_retry) ++running_retries_;
   actions_.jobs.push_back(std::move(job));
 }
 
@@ -495,6 +521,7 @@ void Ledger::take(event::Ended ended) {
   const auto& [job, result] = ended;
   Cluster& cluster = *clusters_.at(job.mark.cluster());
   --running_;
+  if (std::exchange(cluster.is_retry, false)) --running_retries_;
   cluster.is_in_flight = false;
   cluster.held = std::move(ended.result.held);
   if (result.writes > 0) cluster.written = now_;

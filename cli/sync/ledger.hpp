@@ -128,7 +128,7 @@ class Ledger {
   Actions apply(Event event, TimePoint now);
 
   // Whether nothing runs, or waits for its turn.
-  bool is_idle() const { return running_ == 0 && ready_.empty(); }
+  bool is_idle() const { return running_ == 0 && ready_.empty() && retries_.empty(); }
   // Whether something was never done, or must be done at once.
   bool is_behind() const;
 
@@ -180,6 +180,8 @@ class Ledger {
   TimePoint next_due() const;
 
   Job job_of(const Cluster& cluster) const;
+  TimePoint urgency(const Cluster& cluster) const;
+  Cluster* next_ready();
   void begin(Cluster& cluster, Job job);
   void begin_ready();
   void judge(Cluster& cluster, const Job& job, const JobResult& result);
@@ -198,8 +200,10 @@ class Ledger {
   std::set<Cluster*, ById> absent_;  // not in the inventory, not marked gone
   std::unordered_map<std::string, std::set<std::string>> claims_;  // clusters by place
   std::map<Order, Cluster*> due_;
-  std::deque<Cluster*> ready_;
+  std::map<Order, Cluster*> ready_;  // by urgency()
+  std::deque<Cluster*> retries_;     // likewise ready, after a failure
   std::size_t running_ = 0;
+  std::size_t running_retries_ = 0;
   std::size_t local_failures_ = 0;  // clusters whose last run failed by a fault of this machine
   bool may_remove_ = false;
   bool may_write_ = false;
@@ -230,6 +234,7 @@ struct Ledger::Cluster {
   bool fails_locally = false;              // the last one was of this machine
   bool is_queued = false;
   bool is_in_flight = false;
+  bool is_retry = false;    // what waits or runs
   bool is_changed = false;  // while it was running
   TimePoint due = kNever;
   TimePoint written = TimePoint::min();

@@ -223,6 +223,7 @@ class World {
 
   // The invariants
   void check_begin(const Process& process, Index cluster, const Job& job);
+  void check_turn(const Process& process, const Job& job);
   void check_removal(const Process& process, Index cluster, const Job& job);
   void check_runs(Index cluster);
   void check_targets();
@@ -994,6 +995,7 @@ void World::check_begin(const Process& process, Index cluster, const Job& job) {
   if (!process.may_write) break_invariant("a job begins without the Lease: " + names_[cluster]);
   if (told.is_running) break_invariant("two jobs of one cluster at a time: " + names_[cluster]);
   if (process.running >= kParallel) break_invariant("more jobs at a time than allowed");
+  check_turn(process, job);
   if (job.kind == Job::Kind::remove) return check_removal(process, cluster, job);
   if (job.kind == Job::Kind::expire) return;
   if (told.is_confirmed_gone) break_invariant("a plugin runs for what is gone: " + names_[cluster]);
@@ -1009,6 +1011,20 @@ void World::check_begin(const Process& process, Index cluster, const Job& job) {
       break_invariant("two owners of one place: " + names_[cluster]);
     }
   }
+}
+
+// Clusters that failed take half of the turns at most, and none that another waits for.
+void World::check_turn(const Process& process, const Job& job) {
+  const Ledger::Clusters& clusters = process.ledger.clusters();
+  if (!clusters.at(job.mark.cluster())->is_retry) return;
+  std::size_t retries = 0;
+  bool is_waited_for = false;
+  for (const auto& [key, cluster] : clusters) {
+    if (cluster->is_in_flight && cluster->is_retry) ++retries;
+    is_waited_for = is_waited_for || (cluster->is_queued && !cluster->is_retry);
+  }
+  if (retries > kParallel / 2) break_invariant("clusters that fail take too many turns");
+  if (is_waited_for) break_invariant("a cluster that fails begins first: " + job.mark.cluster());
 }
 
 void World::check_removal(const Process& process, Index cluster, const Job& job) {

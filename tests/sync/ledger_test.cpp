@@ -5,6 +5,11 @@
 
 #include <doctest/doctest.h>
 
+#include <deque>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
 using namespace execcred;
 using namespace execcred::sync;
 using namespace std::chrono_literals;
@@ -41,6 +46,66 @@ TEST_CASE("a cluster whose failures are of this machine is asked again within te
   CHECK(pause_after(12, false) >= 150s);
   CHECK(pause_after(12, true) <= 10s);
   CHECK(pause_after(12, true) >= 5s);
+}
+
+TEST_CASE("clusters that fail take at most half of the turns, and none while another waits") {
+  constexpr std::size_t kParallel = 4;
+  Ledger ledger({.instance = "default", .parallel = kParallel});
+  TimePoint now(1'800'000'000s);
+  const auto list = [&](const std::string& name) {
+    ledger.apply(event::Listed{.name_space = "fleet", .name = name, .places = {{.place = name}}},
+                 now);
+  };
+  std::deque<Job> running;
+  const auto take = [&](Actions actions) {
+    std::move(actions.jobs.begin(), actions.jobs.end(), std::back_inserter(running));
+  };
+  const auto fail_one = [&] {
+    event::Ended ended{.job = std::move(running.front())};
+    running.pop_front();
+    ended.result.failures = {{.cause = "program-timeout", .is_unavailability = true}};
+    take(ledger.apply(std::move(ended), now));
+  };
+  for (const char* const name : {"h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"}) list(name);
+  ledger.apply(event::Looked{{.is_all = true, .is_known = true, .is_whole = true, .count = 8}},
+               now);
+  ledger.apply(event::Scanned{}, now);
+  take(ledger.apply(event::Due{}, now));
+  CHECK(running.size() == kParallel);
+  while (!running.empty()) fail_one();
+
+  now += 1h;
+  take(ledger.apply(event::Due{}, now));
+  CHECK(running.size() == kParallel / 2);
+  for (const char* const name : {"new1", "new2", "new3"}) list(name);
+  take(ledger.apply(event::Due{}, now));
+  REQUIRE(running.size() == kParallel);
+  CHECK(running[2].mark.name == "new1");
+  fail_one();
+  CHECK(running.back().mark.name == "new3");
+}
+
+TEST_CASE("of the renewals that wait, that of the credential that ends first begins") {
+  Ledger ledger({.instance = "default", .parallel = 1});
+  const std::chrono::sys_seconds now(1'800'000'000s);
+  std::vector<Held> held;
+  // The one that ends later has been due for longer.
+  for (const auto& [name, age, left] : {std::tuple{"later", 20h, 2h}, {"sooner", 3h, 1h}}) {
+    held.push_back({.place = name,
+                    .mark = {.instance = "default",
+                             .name_space = "fleet",
+                             .name = name,
+                             .issued = now - age,
+                             .expires = now + left}});
+    ledger.apply(event::Listed{.name_space = "fleet", .name = name, .places = {{.place = name}}},
+                 now);
+  }
+  ledger.apply(event::Looked{{.is_all = true, .is_known = true, .is_whole = true, .count = 2}},
+               now);
+  ledger.apply(event::Scanned{.held = std::move(held)}, now);
+  const Actions actions = ledger.apply(event::Due{}, now);
+  REQUIRE(actions.jobs.size() == 1);
+  CHECK(actions.jobs.front().mark.name == "sooner");
 }
 
 TEST_CASE("a failure is by a rule only if its error says so") {
