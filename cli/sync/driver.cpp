@@ -353,7 +353,9 @@ Status Driver::lead() {
   if (scanned) return {};
   if (scanned.error().kind != Error::Kind::unavailable && parts_.lease == nullptr) return scanned;
   parts_.journal.write(Level::error, scanned.error());
-  parts_.stop.wait_until(SteadyClock::now() + kScanPause);
+  Duration pause = kScanPause;
+  for (const Store* const store : parts_.stores) pause = std::max(pause, store->retry_after());
+  parts_.stop.wait_until(SteadyClock::now() + pause);
   return {};
 }
 

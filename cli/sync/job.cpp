@@ -109,12 +109,18 @@ class Work {
     result_.failures.push_back(std::move(failure));
   }
 
+  void report(const Store& store, const std::string& place, const Error& error) {
+    report(failure_at(place, error));
+    if (error.kind != Error::Kind::unavailable) return;
+    result_.retry_after = std::max(result_.retry_after, store.retry_after());
+  }
+
   void remove_all() {
     std::vector<Held> rest;
     for (Held& held : result_.held) {
       const Result<Wrote> wrote = held.store->remove(held, tools_.may_write);
       if (!wrote) {
-        report(failure_at(held.place, wrote.error()));
+        report(*held.store, held.place, wrote.error());
         rest.push_back(std::move(held));
       } else if (*wrote == Wrote::not_now) {
         result_.is_interrupted = true;
@@ -135,7 +141,7 @@ class Work {
       if (!has_ended || held.mark.is_expired) continue;
       const Result<Wrote> wrote = held.store->mark_expired(held, tools_.may_write);
       if (!wrote) {
-        report(failure_at(held.place, wrote.error()));
+        report(*held.store, held.place, wrote.error());
         continue;
       }
       result_.is_interrupted = result_.is_interrupted || *wrote == Wrote::not_now;
@@ -222,7 +228,7 @@ class Work {
     if (is_good(*place)) return;
     const Result<Wrote> wrote = target.write(*place, issue, tools_.may_write);
     if (!wrote) {
-      report(failure_at(place->place, wrote.error()));
+      report(target.store(), place->place, wrote.error());
       return;
     }
     if (*wrote == Wrote::not_now) {

@@ -481,6 +481,7 @@ void Ledger::judge_failures(Cluster& cluster, const JobResult& result,
   cluster.next_ask = cluster.fails_locally ? next_attempt(++cluster.failures, expires, now_, share,
                                                           longest_local_pause(local_failures_))
                                            : next_attempt(++cluster.failures, expires, now_, share);
+  cluster.next_ask = std::max(*cluster.next_ask, now_ + result.retry_after);
 }
 
 void Ledger::judge(Cluster& cluster, const Job& job, const JobResult& result) {

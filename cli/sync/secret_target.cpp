@@ -326,6 +326,17 @@ void HubClients::give_back(std::unique_ptr<HubClient> client) {
   idle_.push_back(std::move(client));
 }
 
+void HubClients::keep_retry_after(std::optional<Duration> retry_after) {
+  if (!retry_after) return;
+  const std::lock_guard lock(mutex_);
+  retry_at_ = std::max(retry_at_, std::chrono::steady_clock::now() + *retry_after);
+}
+
+Duration HubClients::retry_after() const {
+  const std::lock_guard lock(mutex_);
+  return std::max(Duration(retry_at_ - std::chrono::steady_clock::now()), Duration(0));
+}
+
 SecretStore::SecretStore(SecretSettings settings, HubClients& clients)
     : settings_(std::move(settings)), clients_(clients), seen_(std::make_unique<Seen>()) {}
 

@@ -17,6 +17,7 @@
 #include <execcred/hub/watch.hpp>
 #include <execcred/os/stop_event.hpp>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -38,16 +39,22 @@ class HubClients {
   auto with(const Use& use) -> decltype(use(std::declval<HubClient&>())) {
     std::unique_ptr<HubClient> client = EXECCRED_TRY(take());
     auto result = use(*client);
+    if (!result) keep_retry_after(client->retry_after());
     give_back(std::move(client));
     return result;
   }
 
+  // As Store::retry_after().
+  Duration retry_after() const;
+
  private:
   Result<std::unique_ptr<HubClient>> take();
   void give_back(std::unique_ptr<HubClient> client);
+  void keep_retry_after(std::optional<Duration> retry_after);
 
   Make make_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::chrono::steady_clock::time_point retry_at_ = {};
   std::vector<std::unique_ptr<HubClient>> idle_;
 };
 
@@ -73,6 +80,7 @@ class SecretStore final : public Store {
   Result<std::vector<Held>> scan() override;
   bool is_gone(const Held& held) const override;
   Watching watching() const override;
+  Duration retry_after() const override { return clients_.retry_after(); }
   Result<Wrote> mark_expired(const Held& held, const MayWrite& may_write) override;
   Result<Wrote> remove(const Held& held, const MayWrite& may_write) override;
 

@@ -46,6 +46,10 @@ class Store {
   };
   virtual Watching watching() const { return {}; }
 
+  // How long from now on the other side wants no request, as it said when it refused one
+  // (Retry-After); 0 if it did not say so. At most kLongestRetryAfter.
+  virtual Duration retry_after() const { return {}; }
+
   // Marks the target: its credential has ended, and there is no new one. Does nothing in a store in
   // which a file contains the end.
   virtual Result<Wrote> mark_expired(const Held& held, const MayWrite& may_write) = 0;

@@ -78,6 +78,8 @@ struct JobResult {
   // From the plugin's answer to the end that it claims, where the credential itself has another
   // end, or none.
   std::optional<Lifetime> claim = {};
+  // The longest pause that a store asked for which failed (Store::retry_after).
+  Duration retry_after = {};
   std::optional<Duration> plugin_time = {};
   bool is_same_credential = false;
   bool is_interrupted = false;  // the work must not be interrupted now

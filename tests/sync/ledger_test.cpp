@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // The pause after that many failures in a row of one cluster.
-Duration pause_after(int failures, bool is_local) {
+Duration pause_after(int failures, bool is_local, Duration retry_after = {}) {
   Ledger ledger({.instance = "default"});
   TimePoint now(1'800'000'000s);
   ledger.apply(event::Listed{.name_space = "fleet", .name = "a", .places = {{.place = "there"}}},
@@ -31,6 +31,7 @@ Duration pause_after(int failures, bool is_local) {
     REQUIRE(actions.jobs.size() == 1);
     event::Ended ended{.job = std::move(actions.jobs.front())};
     ended.result.failures = {{.cause = "source-missing", .is_local = is_local}};
+    ended.result.retry_after = retry_after;
     pause = ledger.apply(std::move(ended), now).until - now;
     now += pause;
   }
@@ -106,6 +107,11 @@ TEST_CASE("of the renewals that wait, that of the credential that ends first beg
   const Actions actions = ledger.apply(event::Due{}, now);
   REQUIRE(actions.jobs.size() == 1);
   CHECK(actions.jobs.front().mark.name == "sooner");
+}
+
+TEST_CASE("after a failure, the longer one counts of the own pause and of a store's Retry-After") {
+  CHECK(pause_after(1, false, 60s) == 60s);
+  CHECK(pause_after(12, false, 60s) >= 150s);
 }
 
 TEST_CASE("a failure is by a rule only if its error says so") {

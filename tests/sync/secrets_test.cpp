@@ -242,6 +242,19 @@ TEST_CASE("a write that the hub fails is repeated after pauses, and its error is
   CHECK(s.write("one").value() == Wrote::written);
 }
 
+TEST_CASE("a Retry-After that is longer than the limit of a write is kept for the next attempt") {
+  Setting s;
+  CHECK(s.store().retry_after() == 0s);
+  s.api.before([](Stream& stream, const Received&) {
+    return stream.write(
+        status_reply(429, "TooManyRequests", "later", Json::object(), "Retry-After: 60\r\n"));
+  });
+  CHECK_FALSE(s.write("one"));
+  CHECK(s.api.requests().size() == 1);
+  CHECK(s.store().retry_after() > 30s);
+  CHECK(s.store().retry_after() <= 60s);
+}
+
 TEST_CASE("if another writer was faster, the Secret is read again before it is written") {
   Setting s;
   s.write("one").value();
