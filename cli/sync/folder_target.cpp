@@ -475,26 +475,28 @@ Status FolderTarget::replace(int folder, const Mark& mark, const Contents& conte
   const bool is_new = !holds(folder, contents) || !is_as_set(folder);
   const std::string generation = generation_name();
   const std::string marker = random_name(kTemporary);
-  Status written = is_new ? write_generation(folder, generation, contents) : Status();
-  if (written) written = write_marker(folder, marker, mark);
-  // Writing to the disk may take so long that another process holds the Lease now.
-  const bool is_allowed = written && may_write();
   const std::string before = link_text(folder, kData).value_or("");
-  if (is_allowed && is_new) written = put_link(folder, generation, kData);
-  if (!is_allowed || !written) {
-    remove_tree(folder, generation);
-    remove_tree(folder, marker);
-    return written;
-  }
-  if (is_new) {
+  const auto swap = [&]() -> Status {
+    if (is_new) TRY(write_generation(folder, generation, contents));
+    TRY(write_marker(folder, marker, mark));
+    // Writing to the disk may take so long that another process holds the Lease now.
+    if (!may_write()) return {};
+    if (is_new) TRY(put_link(folder, generation, kData));
     for (const auto& [key, text] : contents) {
       const std::string to = std::string(kDataLinks) + key;
-      if (link_text(folder, key) != to) TRY(put_link(folder, to, key));
+      if (is_new && link_text(folder, key) != to) TRY(put_link(folder, to, key));
     }
+    TRY(put_marker(folder, marker));
+    wrote = is_new ? Wrote::written : Wrote::unchanged;
+    return {};
+  };
+  Status swapped = swap();
+  if (wrote == Wrote::not_now) {
+    if (link_text(folder, kData) != generation) remove_tree(folder, generation);
+    remove_left_over(folder);
+    return swapped;
   }
-  TRY(put_marker(folder, marker));
   if (is_new) tidy(folder, contents, {generation, before});
-  wrote = is_new ? Wrote::written : Wrote::unchanged;
   return adopt(folder, folder_mode());
 }
 

@@ -100,6 +100,24 @@ TEST_CASE(
   CHECK_FALSE(setting.target().is_gone(other));
 }
 
+TEST_CASE("sync --to-dir: a write that fails at a link leaves nothing at each attempt") {
+  const MayWrite always = [] { return true; };
+  Setting setting;
+  REQUIRE(setting.write("one", "sha256:01", always).value() == Wrote::written);
+  fs::remove(setting.folder() / "token");
+  fs::create_directories(setting.folder() / "token/x");
+  std::size_t count = 0;
+  for (int i = 2; i <= 6; ++i) {
+    CHECK_FALSE(setting.write("t" + std::to_string(i), "sha256:02", always));
+    // The newest generation, and the one before it.
+    if (i > 2) CHECK(setting.entries().size() == count);
+    count = setting.entries().size();
+  }
+  fs::remove_all(setting.folder() / "token");
+  CHECK(setting.write("last", "sha256:02", always).value() == Wrote::written);
+  CHECK(setting.token() == "last");
+}
+
 TEST_CASE("sync --to-dir: a Lease that is lost while files are written ends the swap") {
   Setting setting;
   REQUIRE(setting.write("one", "sha256:01", [] { return true; }).value() == Wrote::written);
