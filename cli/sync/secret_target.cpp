@@ -190,6 +190,7 @@ class SecretObject {
   SecretObject& operator=(const SecretObject&) = delete;
   ~SecretObject() { json::wipe(value_); }
   Value& get() { return value_; }
+  const Value& get() const { return value_; }
 
  private:
   Value value_;
@@ -408,6 +409,19 @@ bool SecretStore::is_at(const Held& held, const std::string& version) const {
   if (!watch_) return false;
   const auto object = watch_->find(held.name_space, held.name);
   return object && *object && (*object)->resource_version == version;
+}
+
+bool SecretStore::is_foreign(const Held& held) const {
+  const auto look = [&](HubClient& client) -> Result<bool> {
+    HubSecrets secrets(client, {.timeout = settings_.timeout});
+    std::optional<Value> found = TRY(secrets.get(held.name_space, held.name));
+    if (!found) return false;
+    const SecretObject object(*std::move(found));
+    const std::optional<Mark> mark = mark_of_object(object.get());
+    return !mark || !mark->is_of(held.mark);
+  };
+  const Result<bool> is_foreign = clients_.with(look);
+  return is_foreign && *is_foreign;
 }
 
 Result<Wrote> SecretStore::write(const Held& held, const SecretForm& form,

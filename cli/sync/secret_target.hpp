@@ -85,6 +85,7 @@ class SecretStore final : public Store {
   Result<Wrote> remove(const Held& held, const MayWrite& may_write) override;
 
   Held place_of(const std::string& name, const Mark& mark);
+  bool is_foreign(const Held& held) const;
   Result<Wrote> write(const Held& held, const SecretForm& form, const MayWrite& may_write);
 
  private:
@@ -107,6 +108,7 @@ class SecretTarget final : public Target {
 
   Store& store() override { return store_; }
   Result<Held> place_of(const Mark& mark) override;
+  bool is_foreign(const Held& held) const override { return store_.is_foreign(held); }
   Result<Wrote> write(const Held& held, const Issue& issue, const MayWrite& may_write) override;
 
  private:

@@ -72,9 +72,8 @@ class Target {
   // same. Fails (configuration) if the name is invalid.
   virtual Result<Held> place_of(const Mark& mark) = 0;
 
-  // Whether something that write() would not change is known to be at this place. Never asks the
-  // hub.
-  virtual bool is_foreign(const Held& /*held*/) const { return false; }
+  // Whether something that write() would not change is at this place. False if that cannot be read.
+  virtual bool is_foreign(const Held& held) const = 0;
 
   // Writes the credential completely. Fails with the cause kTargetForeign (no_credential) if an
   // object of that name does not belong to the mark's ClusterProfile and instance. That object is

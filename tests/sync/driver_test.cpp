@@ -66,6 +66,7 @@ class OneHeld final : public Store, public Target {
                                  .value()};
   }
   bool is_gone(const Held&) const override { return false; }
+  bool is_foreign(const Held&) const override { return false; }
   Result<Wrote> mark_expired(const Held&, const MayWrite&) override { return Wrote::unchanged; }
   Result<Wrote> remove(const Held&, const MayWrite&) override {
     ++removals;

@@ -507,6 +507,18 @@ TEST_CASE("sync --dry-run: a hub is only read") {
   for (const Received& request : api.requests()) CHECK(request.method == "GET");
 }
 
+TEST_CASE("sync --dry-run: a Secret of another owner is not named as written") {
+  LiveApi api;
+  api.put("clusterprofiles", profile_object("a", "https://a.example"));
+  api.put("secrets", {{"apiVersion", "v1"},
+                      {"kind", "Secret"},
+                      {"metadata", {{"name", "a-token"}, {"namespace", "to"}}}});
+  const Process process(api);
+  const blackbox::Outcome outcome = blackbox::run(process.command({"--dry-run"}));
+  CHECK(outcome.output == "skip Secret to/a-token: it is not this instance's\n");
+  CHECK(blackbox::run(process.command({"--once"})).exit_code == 1);
+}
+
 TEST_CASE("sync --dry-run: a target that is good is not named") {
   LiveApi api;
   api.put("clusterprofiles", profile_object("a", "https://a.example"));
