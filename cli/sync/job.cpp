@@ -220,7 +220,7 @@ class Work {
                                     [&](const Clash& one) { return one.place == place->place; });
     if (clash != job_.clashes.end()) {
       report({.cause = cause::kTargetClash,
-              .message = std::string(clash->why),
+              .message = clash->why,
               .hint = "choose other names with --secret-name: neither is written",
               .place = place->place});
       return;

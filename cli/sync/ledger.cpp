@@ -22,7 +22,7 @@ constexpr std::chrono::minutes kClockLeap(5);
 constexpr int kPacedShare = 9;
 
 constexpr std::string_view kClashOfClusters =
-    "another ClusterProfile would be written to the same target";
+    "another ClusterProfile would be written to the same target: ";
 constexpr std::string_view kClashOfFormats = "two formats would be written to the same target";
 
 TimePoint shifted(TimePoint time, Duration step) {
@@ -218,9 +218,11 @@ std::vector<Clash> Ledger::clashes_of(const Cluster& cluster) const {
     const auto claim = claims_.find(place.place);
     const auto has_place = [&](const Held& one) { return one.place == place.place; };
     if (claim != claims_.end() && claim->second.size() > 1) {
-      clashes.push_back({.place = place.place, .why = kClashOfClusters});
+      const auto other = std::find_if(claim->second.begin(), claim->second.end(),
+                                      [&](const auto& key) { return key != cluster.key; });
+      clashes.push_back({.place = place.place, .why = std::string(kClashOfClusters) + *other});
     } else if (std::count_if(cluster.places.begin(), cluster.places.end(), has_place) > 1) {
-      clashes.push_back({.place = place.place, .why = kClashOfFormats});
+      clashes.push_back({.place = place.place, .why = std::string(kClashOfFormats)});
     }
   }
   return clashes;
@@ -460,9 +462,10 @@ Job Ledger::job_of(const Cluster& cluster) const {
   if (cluster.is_duplicate || clashes_everywhere) {
     job.problem = Failure{
         .cause = cause::kTargetClash,
-        .message = std::string(cluster.is_duplicate ? kDuplicate : job.clashes.front().why),
+        .message = cluster.is_duplicate ? std::string(kDuplicate) : job.clashes.front().why,
         .hint = cluster.is_duplicate ? "remove one of them: neither is written"
-                                     : "choose other names with --secret-name: neither is written"};
+                                     : "choose other names with --secret-name: neither is written",
+        .place = cluster.is_duplicate ? std::string() : job.clashes.front().place};
   }
   return job;
 }

@@ -44,7 +44,7 @@ struct Failure {
 // A place that two credentials have, so that neither is written to it.
 struct Clash {
   std::string place = {};
-  std::string_view why = {};
+  std::string why = {};
 };
 
 struct Job {

@@ -587,6 +587,12 @@ TEST_CASE("sync: two ClusterProfiles with one Secret clash there, but both get a
   CHECK(outcome.error_output.find("cluster=fleet/a provider=p target=\"Secret to/a-token\" "
                                   "cause=target-clash") != std::string::npos);
   CHECK(outcome.error_output.find("cluster=other/a ") != std::string::npos);
+  CHECK(outcome.error_output.find("the same target: other/a cluster=fleet/a") != std::string::npos);
+  // Where no other place is left, the line names the target too.
+  const blackbox::Outcome alone = blackbox::run(process.command({"--once"}));
+  CHECK_MESSAGE(alone.error_output.find("cluster=fleet/a provider=p target=\"Secret to/a-token\" "
+                                        "cause=target-clash") != std::string::npos,
+                blackbox::describe(alone));
   CHECK(written(api, "a").first == "for-https://a.example");
   CHECK(blackbox::read_text(sandbox.path() / "other/a/token") == "for-https://other.example");
   CHECK(blackbox::read_text(sandbox.path() / "fleet/a/token") == "for-https://a.example");
