@@ -96,7 +96,8 @@ Result<std::string> parse_lease(const std::string& text) {
 
 Result<gid_t> group_of(const std::string& name) {
   const std::optional<gid_t> number = parse_number<gid_t>(name);
-  if (number) return *number;
+  // chown() takes -1 for no change.
+  if (number && *number != static_cast<gid_t>(-1)) return *number;
   const group* const found = getgrnam(name.c_str());
   if (found != nullptr) return found->gr_gid;
   return Error::configuration("--dir-group: there is no group " + in_quotes(name),
@@ -289,6 +290,10 @@ Status Sync::check() {
                                 "leave them out, or say which format with --to-secret");
   }
   if (!listen_.empty()) TRY(sync::Listener::check(listen_));
+  if (!listen_.empty() && (is_once_ || is_dry_)) {
+    return Error::configuration("--listen is for a run without --once and --dry-run",
+                                "a run that ends serves nothing: leave it out");
+  }
   const std::vector<std::string>& paths = source_.paths();
   const bool reads_stream = std::find(paths.begin(), paths.end(), "-") != paths.end();
   if (reads_stream && !is_once_ && !is_dry_) {

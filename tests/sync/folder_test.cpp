@@ -512,6 +512,11 @@ TEST_CASE("sync: invalid options, and options that exclude or need each other, a
   CHECK_REFUSAL(fleet.sync({folder, "--listen=x", "--once"}), 2, "--listen 'x' is no address");
   CHECK_REFUSAL(fleet.sync({folder, "--listen=x", "--dry-run"}), 2, "--listen 'x' is no address");
   CHECK_REFUSAL(fleet.sync({folder, "--listen=::1:80"}), 2, "is no address");
+  for (const std::string end : {"--once", "--dry-run"}) {
+    CHECK_REFUSAL(fleet.sync({folder, "--listen=:0", end}), 2, "--listen is for a run without");
+  }
+  CHECK_REFUSAL(fleet.sync({folder, "--once", "--dir-group=4294967295"}), 2,
+                "there is no group '4294967295'");
   CHECK_REFUSAL(fleet.sync({folder, "--once", "--instance=a b"}), 2,
                 "cannot be the value of a label");
   CHECK_REFUSAL(fleet.sync({folder, "--once", "--log-format=xml"}), 2, "'xml' is no log format");
