@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <utility>
@@ -49,7 +51,9 @@ class FileFeed final : public ProfileFeed {
   Identities identities() const;
   bool must_read(bool is_anew);
   void look_at_folders();
-  void look_at(const fs::path& folder);
+  int look_at(const fs::path& folder);
+  enum class Events { none, of_mapping, of_inventory };
+  Events take_events();
   void run(const std::function<void()>& on_change, const StopEvent& stop);
 
   const cli::ProfileSource& source_;
@@ -57,6 +61,9 @@ class FileFeed final : public ProfileFeed {
   FileDescriptor changes_;
   std::atomic<bool> is_blind_ = false;
   std::atomic<bool> has_news_ = true;
+  // The watch of the mapping's folder, if it is not one of the inventory's; otherwise 0. The
+  // mapping is read at each look, so a change there is no news of the inventory.
+  std::atomic<int> mapping_alone_ = 0;
   Picture last_ = {};
   Identities last_identities_ = {};
   std::thread watcher_;
@@ -136,10 +143,17 @@ Picture FileFeed::read(bool is_anew, const FeedReceiver& receiver) {
   return picture;
 }
 
-void FileFeed::look_at(const fs::path& folder) {
+// The number of the watch; -1 if there is none.
+int FileFeed::look_at(const fs::path& folder) {
   constexpr std::uint32_t kEvents = IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM |
                                     IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB;
-  if (inotify_add_watch(changes_.get(), folder.c_str(), kEvents) < 0) is_blind_ = true;
+  const int watch = inotify_add_watch(changes_.get(), folder.c_str(), kEvents);
+  if (watch < 0) is_blind_ = true;
+  return watch;
+}
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : ".";
 }
 
 // Watches the folders of the files, because a file may be replaced by another one of its name; and
@@ -147,16 +161,14 @@ void FileFeed::look_at(const fs::path& folder) {
 void FileFeed::look_at_folders() {
   is_blind_ = !changes_;
   if (!changes_) return;
-  std::vector<std::string> paths = source_.paths();
-  paths.push_back(mapping_);
-  for (const std::string& path : paths) {
+  std::set<int> watches;
+  for (const std::string& path : source_.paths()) {
     std::error_code failed;
-    const fs::path parent = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";
     if (!fs::is_directory(path, failed)) {
-      look_at(parent);
+      watches.insert(look_at(folder_of(path)));
       continue;
     }
-    look_at(path);
+    watches.insert(look_at(path));
     std::set<std::string> inside;
     const auto add = [&inside](const fs::path& file, const std::string&) {
       inside.insert(file.parent_path().native());
@@ -165,18 +177,37 @@ void FileFeed::look_at_folders() {
                    {.file = add,
                     .unreadable = [](const fs::path&, const std::string&, const std::string&) {},
                     .too_deep = [](const fs::path&, const std::string&) {}});
-    for (const std::string& folder : inside) look_at(folder);
+    for (const std::string& folder : inside) watches.insert(look_at(folder));
     // Folders without a manifest may get one.
     for (fs::recursive_directory_iterator entry(path, failed), end; !failed && entry != end;
          entry.increment(failed)) {
       if (entry.depth() > 8) entry.disable_recursion_pending();
-      if (entry->is_directory(failed) && !entry->is_symlink(failed)) look_at(entry->path());
+      if (entry->is_directory(failed) && !entry->is_symlink(failed)) {
+        watches.insert(look_at(entry->path()));
+      }
     }
   }
+  const int mapping = look_at(folder_of(mapping_));
+  mapping_alone_ = mapping > 0 && !watches.contains(mapping) ? mapping : 0;
+}
+
+FileFeed::Events FileFeed::take_events() {
+  alignas(inotify_event) std::array<char, 16UL * 1024> events = {};
+  Events found = Events::none;
+  ssize_t size = 0;
+  while ((size = ::read(changes_.get(), events.data(), events.size())) > 0) {
+    inotify_event event = {};
+    for (ssize_t at = 0; at < size; at += static_cast<ssize_t>(sizeof event + event.len)) {
+      std::memcpy(&event, events.data() + at, sizeof event);
+      const bool is_of_mapping = event.wd == mapping_alone_;
+      found = std::max(found, is_of_mapping ? Events::of_mapping : Events::of_inventory);
+    }
+  }
+  return found;
 }
 
 void FileFeed::run(const std::function<void()>& on_change, const StopEvent& stop) {
-  std::array<char, 16UL * 1024> events = {};
+  bool is_news = false;  // of the inventory
   auto last_read = SteadyClock::now();
   auto first_change = SteadyClock::time_point::max();
   while (!stop.is_requested()) {
@@ -190,17 +221,20 @@ void FileFeed::run(const std::function<void()>& on_change, const StopEvent& stop
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(pause).count();
     poll(polled.data(), polled.size(), static_cast<int>(std::max<std::int64_t>(wait, 0)));
     const auto now = SteadyClock::now();
-    bool is_changing = false;
-    if (changes_ && polled[1].revents != 0) {
-      while (::read(changes_.get(), events.data(), events.size()) > 0) is_changing = true;
-    }
+    const bool has_events = changes_ && polled[1].revents != 0;
+    const Events events = has_events ? take_events() : Events::none;
+    const bool is_changing = events != Events::none;
+    is_news = is_news || events == Events::of_inventory;
     if (is_changing && !is_restless) first_change = now;
     const bool is_over = is_restless && (!is_changing || now - first_change > kRestless);
+    is_news = is_news || now - last_read >= anyway;
     if (!is_over && !(now - last_read >= anyway)) continue;
     first_change = SteadyClock::time_point::max();
-    last_read = now;
     look_at_folders();
-    has_news_ = true;
+    if (std::exchange(is_news, false)) {
+      last_read = now;
+      has_news_ = true;
+    }
     on_change();
   }
 }

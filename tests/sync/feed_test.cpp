@@ -7,10 +7,12 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace execcred;
@@ -141,6 +143,10 @@ TEST_CASE("sync: files are read again only when they change") {
   CHECK(idle.taken.empty());
   CHECK_FALSE(idle.picture.is_all);
   CHECK(idle.picture.count == 1);
+  // A file beside the mapping is not of the inventory.
+  sandbox.write("other", "x");
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  CHECK(look(files.feed()).taken.empty());
   const Look more = files.after([&] { write("b"); });
   CHECK(more.taken.size() == 2);
   CHECK(more.picture.is_all);
