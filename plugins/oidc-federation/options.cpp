@@ -46,6 +46,7 @@ constexpr std::array<std::string_view, 6> kTokenFlows = {
 constexpr std::array<std::string_view, 6> kSubjectFlows = {
     "token-exchange", "jwt-bearer", "refresh-token", "pass-through", "pinniped", ""};
 constexpr std::string_view kFlowHint = "leave it out, or choose another flow";
+constexpr std::string_view kAuthHint = "leave it out, or choose another --client-auth";
 constexpr std::array<std::string_view, 1> kOfKubernetes = {"kubernetes"};
 constexpr std::array<std::string_view, 1> kOfSpiffe = {"spiffe"};
 constexpr std::array<std::string_view, 1> kFederated = {"federated"};
@@ -185,11 +186,11 @@ void add_client(OptionSet& set, ClientOptions& client) {
       .only_for("flow", kServerFlows, kFlowHint);
   set.add("client-secret-file", client.secret_file, "PATH", "File with the client secret")
       .only_for("flow", kServerFlows, kFlowHint)
-      .only_for("client-auth", kWithSecret);
+      .only_for("client-auth", kWithSecret, kAuthHint);
   set.add("private-key-file", client.private_key_file, "PATH",
           "Private key that signs client assertions")
       .only_for("flow", kServerFlows, kFlowHint)
-      .only_for("client-auth", kWithKey);
+      .only_for("client-auth", kWithKey, kAuthHint);
   set.add("key-id", client.key_id, "ID", "Key ID (kid) of client assertions")
       .only_for("flow", kServerFlows, kFlowHint)
       .needs("private-key-file");

@@ -74,15 +74,22 @@ Input kubeconfig() {
 
 void add_federation(std::vector<PlanCase>& cases) {
   const Input token = token_file();
+  const Input secret = {"secret", "of a", "of b"};
+  const Input key = {"key", "a key", "b key"};
   cases.push_back(
       federation("a token in a file, with an actor",
                  {in_folder("subject-token-file"),
                   in_folder("actor-token-file", "actor"),
-                  {"client-secret-file", "/etc/secret/a", "/etc/secret/b"},
+                  in_folder("client-secret-file", "secret"),
+                  in_folder("private-key-file", "key"),
                   {"subject-token-type", "jwt", "access_token"}},
                  {},
                  {token,
                   copy_of(token),
+                  secret,
+                  copy_of(secret),
+                  key,
+                  copy_of(key),
                   {"actor", jwt("a"), jwt("b")},
                   {"other-actor", jwt("a"), jwt("a"), "it is not the file that is read"}}));
   cases.back().token_file = "token";

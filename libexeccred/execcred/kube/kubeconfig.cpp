@@ -494,7 +494,7 @@ Result<KubeconfigToken> read_token(const KubeconfigUser& user, bool is_sent_as_i
   if (token.is_from_file) {
     token.text = TRY(read_bearer_token(user.token_file)).take();
   } else if (!user.token.empty()) {
-    token.text = TRY(bearer_token(user.token)).take();
+    token.text = TRY(bearer_token_of_source(user.token)).take();
     if (!is_sent_as_is) return token;
     // Only at its end, net/http removes blanks.
     std::string_view sent = user.token.reveal();

@@ -133,7 +133,7 @@ TEST_CASE("a reply that names another identity than the requested one is refused
   cloud.imds_answers(of_client(""));
   CHECK_SUCCESS(cloud.managed({asked}));
   cloud.imds_answers(token_reply("somebody's", R"(,"client_id":5)"));
-  CHECK_REFUSAL(cloud.managed({asked}), 1, "the reply's 'client_id' is a number, not a string");
+  CHECK_FAILURE(cloud.managed({asked}), 1, "the reply's 'client_id' is a number, not a string");
   std::string upper = kClient;
   cloud.imds_answers(of_client(kClient));
   CHECK_SUCCESS(cloud.managed({asked}));

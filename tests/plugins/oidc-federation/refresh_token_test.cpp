@@ -191,7 +191,7 @@ TEST_CASE("refresh-token: the successor in a refused reply is stored, and the ne
                      .arguments = Texts{"--subject-token-file=" + path} + c.arguments,
                      .has_subject = false};
     fed.idp.answer("{" + c.members + R"(,"refresh_token":")" + successor + "\"}", c.status);
-    CHECK_FAILURE(fed.run(ask), 1, "asking the token endpoint https://");
+    CHECK_FAILURE(fed.run(ask), 1, "asking the token endpoint 'https://");
     CHECK(fed.idp.last(kToken).field("refresh_token") == original);
     for (const auto& file : cache_files(fed.cache_path, ".failure")) {
       std::filesystem::remove(file);
