@@ -31,20 +31,16 @@ Error unusable(std::string message, std::string hint = {}) {
 }
 
 // The value at the end of the path; nullptr if it is absent or null.
-json::Value* find(json::Value& document, std::string_view path) {
-  json::Value* at = &document;
+const json::Value* find(const json::Value& document, std::string_view path) {
+  const json::Value* at = &document;
   for (const std::string_view name : split(path, '.')) {
-    json::Object* const members = at->object();
-    if (members == nullptr) return nullptr;
-    const auto member = std::find_if(members->begin(), members->end(),
-                                     [name](const json::Member& one) { return one.name == name; });
-    if (member == members->end()) return nullptr;
-    at = &member->value;
+    at = at->find(name);
+    if (at == nullptr) return nullptr;
   }
   return at->is_null() ? nullptr : at;
 }
 
-Result<SecretString> token_at(json::Value& document, const std::string& path) {
+Result<SecretString> token_at(const json::Value& document, const std::string& path) {
   const json::Value* const value = find(document, path);
   if (value == nullptr || value->string() == nullptr) {
     return unusable("the output has no string " + in_quotes(path),
@@ -81,7 +77,7 @@ Result<TimePoint> time_of(std::string_view text, const std::string& subject) {
                   "a local time without its zone cannot be used; of az, use expires_on");
 }
 
-Result<std::optional<TimePoint>> end_at(json::Value& document, const std::string& path) {
+Result<std::optional<TimePoint>> end_at(const json::Value& document, const std::string& path) {
   const json::Value* const value = path.empty() ? nullptr : find(document, path);
   if (value == nullptr) return std::optional<TimePoint>();
   const std::string* const text =
