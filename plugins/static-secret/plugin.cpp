@@ -20,6 +20,7 @@
 #include <execcred/os/deadline.hpp>
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -63,22 +64,20 @@ class StaticSecret final : public Provider {
     const Plan plan = TRY(make_plan(options_, request, "", true));
     StoredCredential stored = TRY(read_from_files(plan, options_, run));
     if (options_.allow_hub_token || stored.credential.token.empty()) return stored;
-    const std::vector<HubIdentity> own = TRY(identities_beside_files(run.environment));
+    const std::optional<Hub> hub = TRY(hub_beside_files(run.environment));
+    const std::vector<HubIdentity> own = own_identities(hub ? &*hub : nullptr, run.environment);
     TRY(check_hub_token(stored, own, options_, request));
     return stored;
   }
 
-  // Nothing is read from a hub, but a file may contain a token of one: of the Pod's cluster, or of
-  // the kubeconfig's. A kubeconfig that was not passed as a flag need not be usable.
-  Result<std::vector<HubIdentity>> identities_beside_files(const Environment& environment) const {
-    std::vector<HubIdentity> own;
-    add_identity_of_pod(environment, true, own);
-    if (options_.kubeconfig.empty()) return own;
+  // Nothing is read from a hub, but a file may contain a token of the kubeconfig's. A kubeconfig
+  // that was not passed as a flag need not be usable.
+  Result<std::optional<Hub>> hub_beside_files(const Environment& environment) const {
+    if (options_.kubeconfig.empty()) return std::optional<Hub>();
     Result<Hub> hub = find_hub(options_.kubeconfig, environment);
-    const bool was_passed = environment.get("KUBECONFIG") != options_.kubeconfig;
-    if (!hub && was_passed) return std::move(hub).error();
-    if (hub) own.push_back({.token = hub->token.copy(), .server = server_of(*hub)});
-    return own;
+    if (hub) return std::optional<Hub>(std::move(hub).value());
+    if (environment.get("KUBECONFIG") == options_.kubeconfig) return std::optional<Hub>();
+    return std::move(hub).error();
   }
 
   static StoredServer server_of(const Hub& hub) {
@@ -88,11 +87,18 @@ class StaticSecret final : public Provider {
             .origin = hub.origin};
   }
 
-  // Adds nothing outside of a Pod. A Pod may have no token.
-  static void add_identity_of_pod(const Environment& environment, bool is_source,
-                                  std::vector<HubIdentity>& own) {
+  // This process's identities: at the hub, if there is one, and the Pod's, also if both are at one
+  // server. Outside of a Pod there is none of the Pod, and a Pod may have no token. The source of
+  // files in a Pod is the Pod's cluster.
+  std::vector<HubIdentity> own_identities(const Hub* hub, const Environment& environment) const {
+    const bool is_from_hub = options_.is_from_hub();
+    std::vector<HubIdentity> own;
+    if (hub != nullptr) {
+      own.push_back(
+          {.token = hub->token.copy(), .server = server_of(*hub), .is_source = is_from_hub});
+    }
     std::string server = in_cluster_server(environment);
-    if (server.empty()) return;
+    if (server.empty()) return own;
     Result<SecretString> token = in_cluster_token(environment);
     Result<std::string> authority = in_cluster_authority();
     own.push_back(
@@ -100,7 +106,8 @@ class StaticSecret final : public Provider {
          .server = {.server = std::move(server),
                     .certificate_authority = authority ? std::move(*authority) : std::string(),
                     .origin = "the Pod's service account"},
-         .is_source = is_source});
+         .is_source = !is_from_hub});
+    return own;
   }
 
   Result<StoredCredential> read_from_hub(const CredentialRequest& request,
@@ -114,11 +121,7 @@ class StaticSecret final : public Provider {
     const bool is_own_unread = own_name.empty() && !in_cluster_server(run.environment).empty();
     if (!made && is_own_unread) made.error().is_by_rule = false;
     const Plan plan = TRY(std::move(made));
-    std::vector<HubIdentity> own;
-    own.push_back({.token = hub.token.copy(), .server = server_of(hub), .is_source = true});
-    if (hub.server != in_cluster_server(run.environment)) {
-      add_identity_of_pod(run.environment, false, own);
-    }
+    const std::vector<HubIdentity> own = own_identities(&hub, run.environment);
     run.debug("reading from the hub " + redacted_url(hub.server) + ", namespace " +
               in_quotes(plan.name_space));
     deadline::enter_phase("reading the Secret from the hub");

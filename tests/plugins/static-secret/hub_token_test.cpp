@@ -144,6 +144,24 @@ TEST_CASE("defence 5: the token of the Pod is compared too, whatever the identit
   CHECK_SUCCESS(rig.run(arguments));
 }
 
+TEST_CASE("defence 5: the token of the Pod is compared too if a kubeconfig names the same server" *
+          doctest::description("promise 6")) {
+  if (!can_be_pod()) {
+    MESSAGE("skipped: only root mounts a service account's files");
+    return;
+  }
+  Rig rig;
+  const std::string url = rig.hub.hub.url();
+  rig.in_pod = {"KUBERNETES_SERVICE_HOST=127.0.0.1",
+                "KUBERNETES_SERVICE_PORT=" + url.substr(url.rfind(':') + 1)};
+  rig.hub.hub.add({.name = "spoke-1", .data = {{"token", bound("of-pod")}}});
+  rig.hub.sandbox.write("mounted/token", bound("of-pod"), 0600);
+  for (const std::string& source :
+       {std::string("--secret-name=spoke-1"), "--secret-dir=" + rig.hub.sandbox.at("mounted")}) {
+    CHECK_REFUSAL(rig.run({source}), 1, "is one of the hub's own");
+  }
+}
+
 TEST_CASE("defence 5: a file of a Pod that has no token of its own may hold the hub's" *
           doctest::description("promise 6")) {
   if (!can_be_pod()) {
