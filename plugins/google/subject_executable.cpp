@@ -22,6 +22,8 @@ using std::chrono::steady_clock;
 constexpr std::string_view kAllowed = "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES";
 constexpr std::string_view kPrefix = "GOOGLE_EXTERNAL_ACCOUNT_";
 constexpr std::string_view kTokenTypes = "urn:ietf:params:oauth:token-type:";
+constexpr std::string_view kIdToken = "id_token";
+constexpr std::string_view kSamlResponse = "saml_response";
 constexpr std::size_t kMaxShown = 200;
 
 std::vector<std::string> environment_for(const ExecutableSource& source,
@@ -76,8 +78,13 @@ Error reported_failure(const json::Value& document) {
   const Result<std::string> message = text_of(document, "message");
   if (!code) return code.error();
   if (!message) return message.error();
-  return Error::no_credential("the program reports the error '" + shown_text(*code, {}, kMaxShown) +
-                              "': " + shown_text(*message, {}, kMaxShown));
+  SecretTexts tokens;  // which the program may repeat
+  for (const std::string_view name : {kIdToken, kSamlResponse}) {
+    tokens.emplace_back(std::string_view(json::text_or_empty(document, name)));
+  }
+  return Error::no_credential("the program reports the error '" +
+                              shown_text(*code, tokens, kMaxShown) +
+                              "': " + shown_text(*message, tokens, kMaxShown));
 }
 
 Status check_reply(const json::Value& document) {
@@ -111,7 +118,8 @@ Result<ExecutableReply> read_reply(const json::Value& document, TimePoint now) {
     return Error::no_credential("the reply's token is of the type " + in_quotes(type) +
                                 ", which is none of jwt, id_token and saml2");
   }
-  std::string text = TRY(text_of(document, kind == "saml2" ? "saml_response" : "id_token"));
+  std::string text =
+      TRY(text_of(document, std::string(kind == "saml2" ? kSamlResponse : kIdToken)));
   const SecretString secret{std::string_view(text)};
   wipe(text);
   reply.token = TRY(subject_token_of(secret, "", type));

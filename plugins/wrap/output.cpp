@@ -2,7 +2,6 @@
 #include "output.hpp"
 
 #include <execcred/base/cause.hpp>
-#include <execcred/base/hidden.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -10,6 +9,7 @@
 #include <execcred/exec/exec_credential.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/json/json.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/x509/certificate.hpp>
 
 #include <algorithm>
@@ -30,18 +30,8 @@ Error unusable(std::string message, std::string hint = {}) {
                .cause = cause::kProgramOutputInvalid};
 }
 
-// The value at the end of the path; nullptr if it is absent or null.
-const json::Value* find(const json::Value& document, std::string_view path) {
-  const json::Value* at = &document;
-  for (const std::string_view name : split(path, '.')) {
-    at = at->find(name);
-    if (at == nullptr) return nullptr;
-  }
-  return at->is_null() ? nullptr : at;
-}
-
 Result<SecretString> token_at(const json::Value& document, const std::string& path) {
-  const json::Value* const value = find(document, path);
+  const json::Value* const value = json::find_at(document, path);
   if (value == nullptr || value->string() == nullptr) {
     return unusable("the output has no string " + in_quotes(path),
                     "--token-field says where the token is");
@@ -78,8 +68,8 @@ Result<TimePoint> time_of(std::string_view text, const std::string& subject) {
 }
 
 Result<std::optional<TimePoint>> end_at(const json::Value& document, const std::string& path) {
-  const json::Value* const value = path.empty() ? nullptr : find(document, path);
-  if (value == nullptr) return std::optional<TimePoint>();
+  const json::Value* const value = path.empty() ? nullptr : json::find_at(document, path);
+  if (value == nullptr || value->is_null()) return std::optional<TimePoint>();
   const std::string* const text =
       value->number() != nullptr ? &value->number()->text : value->string();
   if (text == nullptr) {
@@ -129,24 +119,6 @@ Result<Credential> checked(Credential credential, TimePoint now) {
 }
 
 }  // namespace
-
-SecretTexts secrets_of(const Options& options, const SecretString& output) {
-  constexpr std::size_t kShortest = 4;  // a shorter one is also in ordinary words
-  SecretTexts secrets = secrets_in(output.reveal());
-  if (options.output == Output::token) return secrets;
-  const Result<json::SecretValue> document = json::parse_secret(output.trimmed().reveal());
-  if (!document) return secrets;
-  const std::vector<std::string> paths =
-      options.output == Output::json
-          ? std::vector<std::string>{options.token_field}
-          : std::vector<std::string>{"status.token", "status.clientKeyData"};
-  for (const std::string& path : paths) {
-    const json::Value* const value = find(**document, path);
-    const std::string* const text = value == nullptr ? nullptr : value->string();
-    if (text != nullptr && text->size() >= kShortest) secrets.emplace_back(std::string_view(*text));
-  }
-  return secrets;
-}
 
 Result<Credential> read_output(const Options& options, const SecretString& output, TimePoint now) {
   Result<Credential> credential = read_by_kind(options, output.trimmed());

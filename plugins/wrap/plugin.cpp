@@ -68,13 +68,11 @@ std::string_view last_line(std::string_view text) {
 }
 
 // Shows with --debug what the program wrote on standard error, and quotes its last line in `error`.
-void report(const std::string& said, const SecretTexts& secrets, const CallContext& call,
-            Error* error) {
-  const std::string clean = without_secrets(said, secrets);
-  for (const std::string_view line : split(clean, '\n')) {
+void report(const std::string& said, const CallContext& call, Error* error) {
+  for (const std::string_view line : split(said, '\n')) {
     if (!trim(line).empty()) call.debug("the program: " + shown_text(line, {}, kMaxShown));
   }
-  const std::string_view line = last_line(clean);
+  const std::string_view line = last_line(said);
   if (error == nullptr || line.empty()) return;
   error->context.push_back("the program wrote: " + shown_text(line, {}, kMaxShown));
 }
@@ -144,21 +142,20 @@ class Wrap final : public Provider {
                                       .directory = "/",
                                       .passes_exit_codes = is_plugin_of_ours(command.program),
                                       .names_causes = true,
-                                      .ends_orphans = true},
+                                      .ends_orphans = true,
+                                      .token_field = options_.token_field},
                                      call);
     if (run.failure) {
-      report(run.said, secrets_of(options_, run.output), call, &*run.failure);
+      report(run.said, call, &*run.failure);
       return *std::move(run.failure);
     }
     Result<Credential> credential = read_output(options_, run.output, call.clock.now());
     if (!credential) {
-      report(run.said, secrets_of(options_, run.output), call, &credential.error());
+      report(run.said, call, &credential.error());
       const std::string doing = "reading what " + in_quotes(command.program) + " printed";
       return Result<Issued>(std::move(credential).error()).context(doing);
     }
-    SecretTexts token;
-    token.push_back(credential->token.copy());
-    report(run.said, token, call, nullptr);
+    report(run.said, call, nullptr);
     return Issued{.credential = std::move(*credential), .target = command.program};
   }
 

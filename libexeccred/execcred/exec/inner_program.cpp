@@ -2,9 +2,11 @@
 #include <execcred/exec/inner_program.hpp>
 
 #include <execcred/base/cause.hpp>
+#include <execcred/base/hidden.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/json/json.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/os/process.hpp>
 #include <execcred/os/program_file.hpp>
 
@@ -68,6 +70,23 @@ void hear(std::string_view text, std::string& said) {
   if (said.size() <= 2 * kMaxSaid) return;
   const std::size_t end = said.find('\n', said.size() - kMaxSaid);
   said.erase(0, end == std::string::npos ? end : end + 1);
+}
+
+// What may be a token or a key in the output, also of a program that failed.
+SecretTexts secrets_of(const SecretString& output, const std::string& token_field) {
+  constexpr std::size_t kShortest = 4;  // a shorter one is also in ordinary words
+  SecretTexts secrets = secrets_in(output.reveal());
+  Result<json::Value> document = json::parse(output.trimmed().reveal());
+  if (!document) return secrets;
+  for (const std::string_view field :
+       {std::string_view("status.token"), std::string_view("status.clientKeyData"),
+        std::string_view(token_field)}) {
+    const json::Value* const value = json::find_at(*document, field);
+    const std::string* const text = value == nullptr ? nullptr : value->string();
+    if (text != nullptr && text->size() >= kShortest) secrets.emplace_back(std::string_view(*text));
+  }
+  json::wipe(*document);
+  return secrets;
 }
 
 }  // namespace
@@ -145,13 +164,14 @@ InnerRun run_inner_program(const InnerProgram& program, const CallContext& call)
                    .on_error_output = [&run](std::string_view text) { hear(text, run.said); },
                    .ends_with_signals = true,
                    .ends_orphans = program.ends_orphans});
+  if (finished) run.output = std::move(finished->output);
+  run.said = without_secrets(run.said, secrets_of(run.output, program.token_field));
   if (!finished) {
     run.failure = std::move(finished).error();
     if (program.names_causes) name_cause(path, *run.failure);
     if (run.failure->hint.empty()) run.failure->hint = kByHand;
     return run;
   }
-  run.output = std::move(finished->output);
   if (finished->signal != 0 || finished->exit_code != 0) run.failure = failure(*finished, program);
   return run;
 }

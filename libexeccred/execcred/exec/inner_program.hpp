@@ -46,11 +46,14 @@ struct InnerProgram {
   bool passes_exit_codes = false;  // 1, 2, 3 and 70 have their meaning in execcred; else all are 1
   bool names_causes = false;       // failures have the causes program-*
   bool ends_orphans = false;
+  std::string token_field = {};  // of an output in JSON that is no ExecCredential: "a.token"
 };
 
 struct InnerRun {
   SecretString output = {};
-  std::string said = {};                        // on standard error, the last 64 to 128 KiB
+  // On standard error, the last 64 to 128 KiB, without what may be a secret or is one of the output
+  // (hidden.hpp). Of a program that did not end by itself, the output is not known.
+  std::string said = {};
   std::optional<Error> failure = std::nullopt;  // nullopt: it ended with 0
 };
 

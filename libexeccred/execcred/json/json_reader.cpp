@@ -144,4 +144,13 @@ const Value* find_at(const Value& document, std::initializer_list<std::string_vi
   return value;
 }
 
+const Value* find_at(const Value& document, std::string_view path) {
+  const Value* value = &document;
+  for (const std::string_view name : split(path, '.')) {
+    value = value->find(name);
+    if (value == nullptr) return nullptr;
+  }
+  return value;
+}
+
 }  // namespace execcred::json

@@ -25,6 +25,8 @@ std::string text_or_empty(const Value& object, std::string_view name);
 
 // Follows the names down through objects; nullptr if one is missing.
 const Value* find_at(const Value& document, std::initializer_list<std::string_view> path);
+// The same with a path like "status.token".
+const Value* find_at(const Value& document, std::string_view path);
 
 class ObjectReader {
  public:

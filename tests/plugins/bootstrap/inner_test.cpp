@@ -103,10 +103,12 @@ TEST_CASE("inner: if a signal ends it, the run exits with 1, and the failure is 
 
 TEST_CASE("inner: its error line is shown, escaped and shortened") {
   const Bootstrap rig;
+  std::string much;
+  while (much.size() < 3000) much += "xxx ";
   rig.set_inner(
       "echo 'execcred-x: debug: 0.1 ms: reading' >&2\n"
       "printf 'execcred-x: error: cannot read \\033[1m it: %s\\n' '" +
-      std::string(3000, 'x') + "' >&2\nprintf '  hint: mount it\\n' >&2\nexit 2");
+      much + "' >&2\nprintf '  hint: mount it\\n' >&2\nexit 2");
   const Outcome outcome = rig.run();
   CHECK_REFUSAL(outcome, 2, "ended with exit code 2: execcred-x: cannot read \\x1b[1m it: xxx");
   CHECK(says(outcome, "hint: mount it"));
@@ -124,6 +126,21 @@ TEST_CASE("inner: its messages on success are shown only with --debug") {
   const Outcome outcome = rig.run_cold({.arguments = {"--debug"}});
   CHECK(outcome.exit_code == 0);
   CHECK(says(outcome, "the inner plugin: a warning"));
+}
+
+// Also where its form does not show that it is one.
+TEST_CASE("canary: the inner plugin's token is hidden in what it says" *
+          doctest::description("promise 16")) {
+  const Bootstrap rig;
+  const std::string said = "echo 'bad opaque-token-word!' >&2\n";
+  const std::string output = "echo '" + exec_credential(R"({"token":"opaque-token-word"})") + "'\n";
+  rig.set_inner(output + said + "exit 1");
+  CHECK_REFUSAL(rig.run_cold(), 1, "ended with exit code 1: bad (hidden)!");
+  rig.set_inner(output + said);
+  const Outcome outcome = rig.run_cold({.arguments = {"--debug"}});
+  CHECK(outcome.exit_code == 0);
+  CHECK(says(outcome, "the inner plugin: bad (hidden)!"));
+  CHECK(outcome.error_output.find("token-word") == std::string::npos);
 }
 
 TEST_CASE("inner: a program that is missing or cannot be run is a configuration error") {

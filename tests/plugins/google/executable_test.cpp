@@ -129,6 +129,10 @@ TEST_CASE("executable: invalid replies, other versions and reported errors are f
                                          R"("message":"not logged in\n\u001b[31m"})"))));
   CHECK_FAILURE(told, 1, "the program reports the error '401': not logged in\\x0a\\x1b[");
   CHECK(blackbox::says(told, "'401': not logged in"));
+  const Outcome repeated = google.run_cold(by(running(
+      google, printer(google, R"({"version":1,"success":false,"code":"401",)"
+                              R"("message":"bad opaque-word","id_token":"opaque-word"})"))));
+  CHECK_FAILURE(repeated, 1, "'401': bad ***");
   CHECK(google.cloud.connections() == 0);
 }
 
