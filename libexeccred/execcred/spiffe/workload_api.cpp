@@ -252,6 +252,8 @@ class RetriedCall {
     if (reply.code != GrpcCode::deadline_exceeded) return error;
     // A time-out shortly before the end says less about the cause than the failures before it.
     if (is_short && last_) return out_of_time(*last_);
+    // Before the end, this is the agent's answer.
+    if (steady_clock::now() < end_) return error;
     error.message = "timed out while waiting for the answer of the SPIFFE Workload API at " +
                     in_quotes(endpoint_.text);
     return out_of_time(std::move(error));
