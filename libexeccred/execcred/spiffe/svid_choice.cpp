@@ -56,14 +56,21 @@ class Candidates {
       return choice.hint.empty() ? "choose one with --spiffe-id or --hint"
                                  : "choose one with --spiffe-id";
     }
+    const bool has_choice = !choice.spiffe_id.empty() || !choice.hint.empty();
+    if (!has_choice && are_one_identity(places)) {
+      return "they are one identity: choose it with --spiffe-id=" +
+             printable(all_[places.front()].spiffe_id);
+    }
     if (!all_same(places, &SvidCandidate::hint)) return "choose one with --hint";
     return std::string(all_[places.front()].hint.empty() ? "they have no hint"
                                                          : "they have the same hint") +
            ": give each registration entry its own (-hint), and choose one with --hint";
   }
 
+  // JWT-SVIDs have no user besides the SPIFFE ID.
   bool are_one_identity(const Places& places) const {
     if (!all_same(places, &SvidCandidate::spiffe_id)) return false;
+    if (!user_of_) return true;
     const std::optional<CertifiedUser> first = user_of_(places.front());
     return first && std::all_of(places.begin() + 1, places.end(),
                                 [&](std::size_t place) { return user_of_(place) == first; });

@@ -102,6 +102,19 @@ TEST_CASE("choose_svid: one ID with certificates of different users needs a hint
   CHECK(*chosen == 0);
 }
 
+TEST_CASE("choose_svid: entries that are one identity are chosen by their ID") {
+  const std::string remedy =
+      "\nhint: they are one identity: choose it with --spiffe-id=spiffe://example.org/one";
+  for (const std::string hint : {"", "internal"}) {
+    const std::vector<SvidCandidate> two = {{.spiffe_id = kOne, .hint = hint}, {.spiffe_id = kOne}};
+    const CertifiedUser user = {.name = "a", .groups = {}};
+    for (const CertifiedUserOf& user_of : {CertifiedUserOf(), users({user, user})}) {
+      check_fails(choose_svid(two, {}, user_of), Error::Kind::no_credential, remedy);
+      CHECK(choose_svid(two, {.spiffe_id = kOne}, user_of));
+    }
+  }
+}
+
 TEST_CASE("choose_svid: without distinct hints the error says that the entries need them") {
   const CertifiedUserOf differ =
       users({CertifiedUser{.name = "a", .groups = {}}, CertifiedUser{.name = "b", .groups = {}}});
