@@ -143,8 +143,15 @@ Result<std::string> plan_key(const Options& options, const CredentialRequest& re
 Result<LabelSelector> plan_selector(const Options& options, const CredentialRequest& request) {
   const std::string text =
       TRY(request.expand("--selector", std::string(options.convention.selector)));
-  const LabelSelector defaults = TRY(LabelSelector::parse(text));
-  LabelSelector selector = options.selector.with_defaults(defaults);
+  const Result<LabelSelector> defaults = LabelSelector::parse(text);
+  if (!defaults) {
+    return Error::configuration(request.as_typed("--cluster") + " " +
+                                    in_quotes(request.cluster_name) + " is no label's value",
+                                "--convention=" + std::string(options.convention.name) +
+                                    " finds the Secret by a label with the cluster's name, which "
+                                    "then has at most 63 characters");
+  }
+  LabelSelector selector = options.selector.with_defaults(*defaults);
   if (options.convention.lookup != Lookup::by_labels || !selector.empty()) return selector;
   return Error::configuration("no --selector says which Secret it is");
 }

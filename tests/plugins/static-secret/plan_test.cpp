@@ -97,6 +97,15 @@ TEST_CASE("plan: a missing or malformed name is an error that names what sets it
   check_fails(plan_of(options), kConfiguration, "--secret-name 'Bad_Name'");
 }
 
+TEST_CASE("plan: a cluster's name that is too long for a label is named with the limit") {
+  CredentialRequest request = request_of();
+  request.cluster_name = std::string(64, 'a');
+  const Result<Plan> plan = make_plan(options_of("cluster-profile"), request, "own", false);
+  check_fails(plan, kConfiguration, "--cluster '" + request.cluster_name + "' is no label's value");
+  check_fails(plan, kConfiguration, "at most 63 characters");
+  CHECK(make_plan(options_of("secretreader"), request, "own", false));
+}
+
 TEST_CASE("plan: file sources need no name, key or namespace of a Secret") {
   Options certificate = options_of("mounted-certificate");
   CHECK(make_plan(certificate, request_of(), "", true));
@@ -126,13 +135,6 @@ TEST_CASE("plan: a namespace is allowed if it is the own one, named by the mappi
   CHECK(make_plan(options, request_of(), "own", true));
   check_fails(make_plan(options_of("secretreader"), request_of(), "", false), kConfiguration,
               "namespace");
-}
-
-TEST_CASE("plan: a cluster name that makes a label value invalid is an error") {
-  CredentialRequest request = request_of();
-  request.cluster_name = std::string(64, 'a');
-  check_fails(make_plan(options_of("cluster-profile"), request, "own", false), kConfiguration,
-              "its value is no label's");
 }
 
 TEST_CASE("check_servers: the server, the CA, a proxy and a missing cluster are checked") {
