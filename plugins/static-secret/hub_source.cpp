@@ -32,21 +32,11 @@ Status check_identity(const StoredSecret& secret, const Plan& plan, const std::s
   return Error::no_credential("the hub answered with another object, " + called(secret));
 }
 
-Status check_labels(const StoredSecret& secret, const Plan& plan, const Options& options) {
-  if (!plan.selector.matches(secret.labels)) {
-    return Error::no_credential(
-        called(secret) + " does not have the labels " + in_quotes(plan.selector.text()),
-        "only a Secret with these labels is read; add them if the Secret is meant for this plugin");
-  }
-  for (const RequiredLabel& label : options.require_labels) {
-    const auto found = secret.labels.find(label.key);
-    if (found == secret.labels.end() || found->second != label.value) {
-      return Error::no_credential(
-          called(secret) + " does not have the label " + in_quotes(label.key + "=" + label.value),
-          "--require-label demands it");
-    }
-  }
-  return {};
+Status check_labels(const StoredSecret& secret, const Plan& plan) {
+  if (plan.selector.matches(secret.labels)) return {};
+  return Error::no_credential(
+      called(secret) + " does not have the labels " + in_quotes(plan.selector.text()),
+      "only a Secret with these labels is read; add them if the Secret is meant for this plugin");
 }
 
 Status check_type(const StoredSecret& secret, const Plan& plan) {
@@ -69,11 +59,11 @@ Error absent(const Plan& plan) {
       "the hub has no such Secret; check the cluster's name and --namespace");
 }
 
-Result<StoredSecret> by_name(HubClient& hub, const Plan& plan, const Options& options) {
+Result<StoredSecret> by_name(HubClient& hub, const Plan& plan) {
   std::optional<StoredSecret> secret = TRY(get_secret(hub, plan));
   if (!secret) return absent(plan);
   TRY(check_type(*secret, plan));
-  TRY(check_labels(*secret, plan, options));
+  TRY(check_labels(*secret, plan));
   return *std::move(secret);
 }
 
@@ -122,8 +112,8 @@ Result<StoredSecret> of_istio(HubClient& hub, const Plan& plan) {
                " is not the cluster's");
 }
 
-Result<StoredSecret> of_argocd(HubClient& hub, const Plan& plan, const Options& options) {
-  if (!plan.secret_name.empty()) return by_name(hub, plan, options);
+Result<StoredSecret> of_argocd(HubClient& hub, const Plan& plan) {
+  if (!plan.secret_name.empty()) return by_name(hub, plan);
   return only_one(hub, plan, kPageOfCandidates, "of cluster " + in_quotes(plan.cluster_name),
                   [&plan](const StoredSecret& secret) {
                     const Result<std::optional<SecretString>> name = secret.value("name");
@@ -132,7 +122,9 @@ Result<StoredSecret> of_argocd(HubClient& hub, const Plan& plan, const Options& 
                   });
 }
 
-Result<StoredSecret> look_up(HubClient& hub, const Plan& plan, const Options& options) {
+}  // namespace
+
+Result<StoredSecret> find_secret(HubClient& hub, const Plan& plan) {
   switch (plan.lookup) {
     case Lookup::by_labels:
       if (!plan.secret_name.empty()) break;
@@ -141,20 +133,12 @@ Result<StoredSecret> look_up(HubClient& hub, const Plan& plan, const Options& op
     case Lookup::istio:
       return of_istio(hub, plan);
     case Lookup::argocd:
-      return of_argocd(hub, plan, options);
+      return of_argocd(hub, plan);
     case Lookup::by_name:
     case Lookup::in_files:
       break;
   }
-  return by_name(hub, plan, options);
-}
-
-}  // namespace
-
-Result<StoredSecret> find_secret(HubClient& hub, const Plan& plan, const Options& options) {
-  StoredSecret secret = TRY(look_up(hub, plan, options));
-  TRY(check_labels(secret, plan, options));
-  return secret;
+  return by_name(hub, plan);
 }
 
 }  // namespace execcred::static_secret

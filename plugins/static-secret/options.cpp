@@ -11,12 +11,14 @@
 namespace execcred::static_secret {
 namespace {
 
-Result<RequiredLabel> parse_required_label(const std::string& text) {
+Result<LabelSelector> parse_required_label(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos)
     return Error::configuration(in_quotes(text) + " is not KEY=VALUE");
-  RequiredLabel label{.key = text.substr(0, equals), .value = text.substr(equals + 1)};
-  if (is_label_key(label.key) && is_label_value(label.value)) return label;
+  const std::string_view label = text;
+  if (is_label_key(label.substr(0, equals)) && is_label_value(label.substr(equals + 1))) {
+    return LabelSelector::parse(text);
+  }
   return Error::configuration(in_quotes(text) + " is no label");
 }
 

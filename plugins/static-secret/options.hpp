@@ -17,11 +17,6 @@
 
 namespace execcred::static_secret {
 
-struct RequiredLabel {
-  std::string key = {};
-  std::string value = {};
-};
-
 struct Options {
   Convention convention = kConventions.front();
   // The source.
@@ -41,7 +36,7 @@ struct Options {
   std::string managed_service_account = {};
   // The conditions.
   std::vector<std::string> allow_namespaces = {};
-  std::vector<RequiredLabel> require_labels = {};
+  std::vector<LabelSelector> require_labels = {};
   std::string server_annotation = {};
   std::vector<UrlPattern> allow_server_mismatch = {};
   std::vector<std::string> allow_fields = {};

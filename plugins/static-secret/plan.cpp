@@ -152,6 +152,7 @@ Result<LabelSelector> plan_selector(const Options& options, const CredentialRequ
                                     "then has at most 63 characters");
   }
   LabelSelector selector = options.selector.with_defaults(*defaults);
+  for (const LabelSelector& required : options.require_labels) selector = selector.with(required);
   if (options.convention.lookup != Lookup::by_labels || !selector.empty()) return selector;
   return Error::configuration("no --selector says which Secret it is");
 }

@@ -20,7 +20,7 @@ struct Plan {
   std::string key = {};
   std::string cluster_name = {};  // for the lookups that go by it
   std::string type = {};
-  LabelSelector selector = {};
+  LabelSelector selector = {};  // with the required labels
   std::string secret_dir = {};
 };
 

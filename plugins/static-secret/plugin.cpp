@@ -126,7 +126,7 @@ class StaticSecret final : public Provider {
               in_quotes(plan.name_space));
     deadline::enter_phase("reading the Secret from the hub");
     HubClient client(std::move(hub), run);
-    const StoredSecret secret = TRY(find_secret(client, plan, options_));
+    const StoredSecret secret = TRY(find_secret(client, plan));
     run.debug("found Secret " + in_quotes(secret.full_name()));
     TRY(check_secret_type(secret, options_));
     StoredCredential stored = TRY(read_stored(secret, plan, options_, run.clock.now()));

@@ -128,6 +128,13 @@ TEST_CASE("label selector: a default is kept unless its label is named") {
   }
 }
 
+TEST_CASE("label selector: what is added counts besides what is there, also for the same label") {
+  const LabelSelector both = selector_of("a in (1,2)").with(selector_of("a=2,b"));
+  CHECK(both.text() == "a in (1,2),a=2,b");
+  CHECK(both.matches({{"a", "2"}, {"b", ""}}));
+  CHECK_FALSE(both.matches({{"a", "1"}, {"b", ""}}));
+}
+
 TEST_CASE("label values and keys: only what Kubernetes allows is valid") {
   for (const std::string_view key : {"a", "A.b_c-9", "example.com/a", "a.b/C"}) {
     CAPTURE(key);

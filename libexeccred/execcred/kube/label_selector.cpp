@@ -140,6 +140,13 @@ LabelSelector LabelSelector::with_defaults(const LabelSelector& defaults) const 
   return merged;
 }
 
+LabelSelector LabelSelector::with(const LabelSelector& more) const {
+  LabelSelector both = *this;
+  both.requirements_.insert(both.requirements_.end(), more.requirements_.begin(),
+                            more.requirements_.end());
+  return both;
+}
+
 std::string LabelSelector::text() const {
   std::vector<std::string> parts;
   for (const Requirement& requirement : requirements_) {

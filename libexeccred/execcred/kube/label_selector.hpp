@@ -28,6 +28,9 @@ class LabelSelector {
   // Returns these requirements, and those of `defaults` for keys that these do not have.
   LabelSelector with_defaults(const LabelSelector& defaults) const;
 
+  // Returns these requirements, and all of `more`.
+  LabelSelector with(const LabelSelector& more) const;
+
   bool empty() const { return requirements_.empty(); }
   // The selector as the API server accepts it.
   std::string text() const;

@@ -120,6 +120,33 @@ TEST_CASE("lookup: the profile's namespace is one more label, and a consumer may
   CHECK_FAILURE(plugin.run(ask), 1, "no Secret in namespace 'clusters' is meant by the labels");
 }
 
+TEST_CASE("lookup: a required label is one more label by which Secrets are found") {
+  Plugin plugin;
+  const std::string token = new_token();
+  const auto add = [&](HubSecret secret, bool is_approved) {
+    if (is_approved) secret.labels["approved"] = "yes";
+    plugin.hub.add(std::move(secret));
+  };
+  for (const bool is_approved : {false, true}) {
+    const std::string name = is_approved ? "b" : "a";
+    const std::string stored = is_approved ? token : new_token();
+    add({.name = name,
+         .data = {{"Config", stored_kubeconfig("token: " + stored)}},
+         .labels = kProfile},
+        is_approved);
+    add(argocd("argocd-" + name, "spoke-1", stored), is_approved);
+    add(remote(is_approved ? name : "istio-remote-secret-spoke-1", "spoke-1", stored), is_approved);
+  }
+  for (Ask ask : {kAskProfile, kAskArgocd, kAskIstio}) {
+    CAPTURE(ask.arguments.front());
+    ask.arguments.emplace_back("--require-label=approved=yes");
+    CHECK(token_of(plugin.run(ask)) == token);
+    // It replaces no label that --selector names.
+    ask.arguments.emplace_back("--selector=approved=no");
+    CHECK_FAILURE(plugin.run(ask), 1, "approved=no");
+  }
+}
+
 TEST_CASE("lookup: a Secret that labels find can be named too, and is then read by one GET") {
   Plugin plugin;
   const std::string token = new_token();
