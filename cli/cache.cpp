@@ -70,9 +70,10 @@ Result<Outcome> Cache::clear() const {
   const TimePoint start = SystemClock().now();
   const std::size_t cleared = clear_cache(*directory);
   const std::vector<CacheItem> left = list_cache(*directory);
-  // Entries that plugins have written since the start are not counted.
+  // Pending requests stay, and entries that plugins have written since the start are not counted.
   const auto kept = static_cast<std::size_t>(std::count_if(
-      left.begin(), left.end(), [start](const CacheItem& item) { return item.created < start; }));
+      left.begin(), left.end(),
+      [start](const CacheItem& item) { return item.created < start && !item.is_pending; }));
   if (kept > 0) {
     return Error{.kind = Error::Kind::unavailable,
                  .message = count_of_entries(kept) + " of the cache " +

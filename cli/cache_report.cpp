@@ -22,6 +22,7 @@ using std::chrono::seconds;
 
 std::string_view state_of(const CacheItem& item, TimePoint now) {
   if (item.failure) return "failed";
+  if (item.is_pending) return "pending";
   return now < item.ends ? "valid" : "ended";
 }
 
@@ -60,6 +61,7 @@ std::vector<std::string> inputs_of(const CacheItem& item) {
 
 Style style_of(const CacheItem& item, TimePoint now) {
   if (item.failure) return Style::bad;
+  if (item.is_pending) return Style::notice;
   return now < item.ends ? Style::good : Style::faint;
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pending_request.hpp"
 
-#include <execcred/cache/entry.hpp>
 #include <execcred/cache/tidy.hpp>
 
-#include <cstdint>
 #include <utility>
 
 namespace execcred::bootstrap {
@@ -12,7 +10,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::string_view kHeader = "execcred signing-request 1";
 // Counted from when the request was made, or made again.
 constexpr Duration kLongestWait = std::chrono::hours(24 * 7);
 // A closed request stays for runs that began earlier and do not know the resulting credential yet.
@@ -20,29 +17,6 @@ constexpr Duration kClosedStays = std::chrono::minutes(10);
 
 std::string key_of(const CacheKey& credential) {
   return CacheKey().add("signing-request-of", credential.text()).text();
-}
-
-SecretString text_of(const PendingRequest& request, const std::string& key) {
-  FieldWriter fields(kHeader);
-  fields.add("key", key);
-  fields.add("name", request.name);
-  fields.add("request", request.request);
-  fields.add("private-key", request.private_key.reveal());
-  fields.add("closed", static_cast<std::int64_t>(
-                           request.closed ? request.closed->time_since_epoch().count() : 0));
-  return fields.finish();
-}
-
-std::optional<PendingRequest> parse(std::string_view text, const std::string& key) {
-  FieldReader fields(text, kHeader);
-  const std::string_view found_key = fields.field("key");
-  PendingRequest request{.name = std::string(fields.field("name")),
-                         .request = std::string(fields.field("request")),
-                         .private_key = SecretString(fields.field("private-key"))};
-  const std::int64_t closed = fields.number("closed");
-  if (!fields.is_complete() || found_key != key || request.name.empty()) return std::nullopt;
-  if (closed != 0) request.closed = TimePoint(Duration(closed));
-  return request;
 }
 
 }  // namespace
@@ -68,14 +42,18 @@ void PendingRequestStore::unlock() {
 std::optional<PendingRequest> PendingRequestStore::read() const {
   if (!is_lasting()) return kept_;
   const std::optional<SecretString> text = directory_->read(name_, kMaxCacheFile);
-  return text ? parse(text->reveal(), key_) : std::nullopt;
+  std::optional<PendingRequest> request;
+  if (text) request = parse_pending_request(text->reveal());
+  if (request && request->key != key_) request.reset();
+  return request;
 }
 
 void PendingRequestStore::write(const PendingRequest& request) {
   kept_ = request;
+  kept_->key = key_;
   if (!directory_) return;
   const Duration stays = request.closed ? kClosedStays : kLongestWait;
-  const SecretString text = text_of(request, key_);
+  const SecretString text = write_pending_request(*kept_);
   is_unwritten_ = !directory_->write(name_, text.reveal(), clock_.now() + stays);
 }
 

@@ -8,8 +8,8 @@
 #pragma once
 
 #include <execcred/base/clock.hpp>
-#include <execcred/base/copyable_secret.hpp>
 #include <execcred/cache/directory.hpp>
+#include <execcred/cache/entry.hpp>
 #include <execcred/cache/key.hpp>
 #include <execcred/cache/lock.hpp>
 
@@ -19,14 +19,6 @@
 #include <string>
 
 namespace execcred::bootstrap {
-
-struct PendingRequest {
-  std::string name = {};            // of the CertificateSigningRequest
-  std::string request = {};         // PEM, PKCS#10
-  CopyableSecret private_key = {};  // PEM
-  // The time at which its result was used; runs that begin later do not use it.
-  std::optional<TimePoint> closed = {};
-};
 
 class PendingRequestStore {
  public:

@@ -152,6 +152,26 @@ TEST_CASE("cache clear: removes all files except the locks, and reports the numb
   CHECK(list.error_output == "the cache '" + cache.path() + "' is empty\n");
 }
 
+TEST_CASE("cache: a pending signing request is listed, and clear keeps it") {
+  const FilledCache cache;
+  cache.add_request("execcred-a");
+  cache.add_request("execcred-b", now() - 1s);
+  cache.sandbox().write("cache/0123.request", kCachedSecret, 0600);
+  const Outcome list = cache.run({"list"});
+  check_succeeds(list);
+  const std::size_t pending = list.output.find("\npending  ");
+  REQUIRE(pending != std::string::npos);
+  CHECK(list.output.find("  certificatesigningrequest/execcred-a\n", pending) != std::string::npos);
+  CHECK(list.output.find("\nended  ") != std::string::npos);
+  check_no_secret(cache.run({"list", "-ojson"}));
+  CHECK(cache.run({"clear"}).output.starts_with("2 entries removed from "));
+  CHECK(count_files(cache.path(), ".request") == 1);
+  const Outcome left = cache.run({"list", "-ojson"});
+  CHECK(json_at(left.output, "items.0.state") == "pending");
+  CHECK(json_at(left.output, "items.0.target") == "certificatesigningrequest/execcred-a");
+  CHECK(cache.run({"clear"}).output.starts_with("0 entries removed from "));
+}
+
 TEST_CASE("cache path: the directory that a plugin would use") {
   const Sandbox sandbox;
   const std::string runtime = sandbox.at("run");

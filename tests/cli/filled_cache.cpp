@@ -34,6 +34,16 @@ void FilledCache::add_failure(std::string_view issuer, TimePoint created, TimePo
   write(entry.key, ".failure", execcred::write_cached_failure(entry), until);
 }
 
+void FilledCache::add_request(const std::string& name, std::optional<TimePoint> closed) const {
+  const execcred::PendingRequest entry{.key = key_of(name),
+                                       .name = name,
+                                       .request = "PEM",
+                                       .private_key = execcred::SecretString(kCachedSecret),
+                                       .closed = closed};
+  write(entry.key, ".request", execcred::write_pending_request(entry).reveal(),
+        now() + std::chrono::hours(1));
+}
+
 void FilledCache::write(const std::string& key, std::string_view ending, std::string_view text,
                         TimePoint ends) const {
   const auto directory =

@@ -11,6 +11,7 @@
 #include <execcred/cache/key.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,7 @@ class FilledCache {
                       const std::string& target = "https://spoke-1.example.com:6443") const;
   void add_failure(std::string_view issuer, TimePoint created, TimePoint until,
                    const std::string& message) const;
+  void add_request(const std::string& name, std::optional<TimePoint> closed = {}) const;
 
   std::string path() const { return sandbox_.at("cache"); }
   const Sandbox& sandbox() const { return sandbox_; }

@@ -4,6 +4,9 @@
 #include <execcred/cache/entry.hpp>
 #include <execcred/cache/tidy.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -16,7 +19,32 @@ std::vector<std::string> names_of(const CacheDirectory& directory) {
   return directory.names(std::numeric_limits<std::size_t>::max(), first);
 }
 
+// The file does not have these times: it ends at its mtime (docs/cache.md).
+void add_times(const CacheDirectory& directory, const std::string& name, CacheItem& item) {
+  struct stat status = {};
+  if (fstatat(directory.descriptor(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return;
+  const auto time_of = [](const timespec& time) {
+    return TimePoint(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+  };
+  item.created = time_of(status.st_ctim);
+  item.ends = time_of(status.st_mtim);
+}
+
+std::optional<CacheItem> read_request(const CacheDirectory& directory, const std::string& name) {
+  const std::optional<SecretString> text = directory.read(name, kMaxCacheFile);
+  std::optional<PendingRequest> entry;
+  if (text) entry = parse_pending_request(text->reveal());
+  if (!entry) return std::nullopt;
+  CacheItem item{.key = std::move(entry->key),
+                 .target = "certificatesigningrequest/" + entry->name,
+                 .is_pending = !entry->closed};
+  add_times(directory, name, item);
+  if (entry->closed) item.ends = *entry->closed;
+  return item;
+}
+
 std::optional<CacheItem> read_item(const CacheDirectory& directory, const std::string& name) {
+  if (name.ends_with(kSigningRequestEnding)) return read_request(directory, name);
   const bool is_credential = name.ends_with(kCredentialEnding);
   if (!is_credential && !name.ends_with(kFailureEnding)) return std::nullopt;
   const std::optional<SecretString> text = directory.read(name, kMaxCacheFile);
@@ -56,11 +84,15 @@ std::vector<CacheItem> list_cache(const CacheDirectory& directory) {
 std::size_t clear_cache(const CacheDirectory& directory) {
   std::size_t count = 0;
   for (const std::string& name : names_of(directory)) {
-    const bool is_entry = name.ends_with(kCredentialEnding) || name.ends_with(kFailureEnding);
+    const bool is_request = name.ends_with(kSigningRequestEnding);
+    const bool is_entry =
+        is_request || name.ends_with(kCredentialEnding) || name.ends_with(kFailureEnding);
     const bool is_other = name.ends_with(kDiscoveryEnding) || name.ends_with(kMarkEnding) ||
-                          name.ends_with(kSigningRequestEnding) || name.ends_with(kNewEnding) ||
-                          name == kPositionName;
+                          name.ends_with(kNewEnding) || name == kPositionName;
     if (!is_entry && !is_other) continue;
+    if (const auto item = is_request ? read_item(directory, name) : std::nullopt) {
+      if (item->is_pending) continue;
+    }
     directory.remove(name);
     if (is_entry) ++count;
   }

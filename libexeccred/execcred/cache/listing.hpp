@@ -16,19 +16,24 @@ namespace execcred {
 struct CacheItem {
   std::string key = {};       // CacheKey::text(): name=value lines
   std::string identity = {};  // of a credential
-  std::string target = {};    // of a credential
+  std::string target = {};    // of a credential; of a signing request, as kubectl names it
   TimePoint created = {};
-  TimePoint ends = {};  // of a failure: when the provider may be asked again
+  // Of a failure: when the provider may be asked again. Of a signing request: when it was used, or
+  // may be removed unused.
+  TimePoint ends = {};
   std::optional<Error> failure = std::nullopt;  // of a failure
+  bool is_pending = false;  // a signing request whose certificate was not used yet
 };
 
-// Lists credentials and failures by key, a credential before the failure of its key. Expired ones
-// are listed while their files exist. Files that may not be used or cannot be parsed are left out.
+// Lists credentials, failures and signing requests by key, a credential before the failure of its
+// key. Expired and used ones are listed while their files exist. Files that may not be used or
+// cannot be parsed are left out.
 std::vector<CacheItem> list_cache(const CacheDirectory& directory);
 
-// Removes all files of the cache except the locks and the refresh tokens. A refresh token cannot be
-// replaced, because the server no longer accepts the previous ones. Returns the number of
-// credentials and failures that were removed.
+// Removes all files of the cache except the locks, the refresh tokens and the pending signing
+// requests. A refresh token cannot be replaced, because the server no longer accepts the previous
+// ones; and a new signing request needs another approval. Returns the number of removed items of
+// list_cache().
 std::size_t clear_cache(const CacheDirectory& directory);
 
 }  // namespace execcred
