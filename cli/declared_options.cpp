@@ -5,6 +5,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/exec/inputs.hpp>
 #include <execcred/exec/profile_choice.hpp>
+#include <execcred/exec/template.hpp>
 #include <list.hpp>
 
 #include <algorithm>
@@ -17,6 +18,22 @@ std::unique_ptr<Provider> make_provider(std::string_view program) {
     if (plugin.info.name == program) return plugin.make();
   }
   return nullptr;
+}
+
+// Fails (configuration) if the ClusterProfile's clusterName does not fit into a template in which
+// it stands.
+Status check_cluster_name(const OptionSet& set, const Settings& settings, const ExecInfo& info) {
+  const Setting& name = settings.get("cluster");
+  if (!name.is_from_profile()) return {};
+  for (const Option& option : set.all()) {
+    if (!option.is_template || !settings.is_used(option)) continue;
+    const std::vector<std::string>& texts = settings.get(option.name).texts;
+    const std::string text = texts.empty() ? settings.default_of(option) : texts.front();
+    if (text.find("{clusterName}") == std::string::npos) continue;
+    const std::string expanded = TRY(expand_template(text, name.texts.front(), info));
+    if (option.form != nullptr) TRY(option.form->check(expanded));
+  }
+  return {};
 }
 
 }  // namespace
@@ -49,6 +66,7 @@ Status DeclaredOptions::check_profile(Settings settings, std::string_view server
   TRY(settings.store());
   TRY(check_choices(set_, settings));
   const ExecInfo info{.cluster = Cluster{.server = std::string(server)}};
+  TRY(check_cluster_name(set_, settings, info));
   return check_audience_choice(set_, settings, common_.rules, info);
 }
 

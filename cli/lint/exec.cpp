@@ -8,6 +8,7 @@
 #include "secrets.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/exec/template.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/kube/command_hint.hpp>
@@ -141,16 +142,21 @@ void check_boundary(const Scope& scope, const ExecConfig& exec, const std::strin
 void check_templates(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                      const std::string& path) {
   ExecInfo info;
-  info.cluster = Cluster{.server = "https://server.example.com"};
+  info.cluster = Cluster{.server = "https://server"};
   for (const Given& given : given_in(exec, options, path)) {
     const Option* const option = options.set().find(given.name);
     if (option == nullptr) continue;
     // If an unexpanded placeholder is left, the plugin's own refusal is reported instead.
     const bool is_text = option->is_template && !option->is_command;  // a command checks its own
     if (is_text && !has_unexpanded_template(given.value)) {
-      const Result<std::string> expanded = expand_template(given.value, "cluster", info);
-      if (!expanded) {
-        scope.add(Severity::error, given.path, expanded.error().message, expanded.error().hint);
+      const auto check = [&]() -> Status {
+        const std::string expanded = TRY(expand_template(given.value, "cluster", info));
+        const bool has_form = option->form != nullptr && expanded != given.value;
+        return has_form ? option->form->check(expanded) : Status();
+      };
+      const Status checked = check();
+      if (!checked) {
+        scope.add(Severity::error, given.path, checked.error().message, checked.error().hint);
       }
     }
     if (option->is_path() && !given.value.empty() && !given.value.starts_with('/')) {

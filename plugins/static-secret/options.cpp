@@ -3,7 +3,6 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/kube/stored_secret.hpp>
 
 #include <algorithm>
 #include <array>
@@ -42,7 +41,6 @@ bool is_broad(std::string_view pattern) {
 constexpr std::array<std::string_view, 1> kAnyWord = {"any"};
 constexpr std::array<std::string_view, 3> kFieldNames = {"clientKey", "clientCertificate",
                                                          "tokenFile"};
-constexpr ValueForm kKeyForm = {"^[-._a-zA-Z0-9]+$", 253};
 
 // The conventions whose ClusterProfiles have the fields of one of these readers. What is left of
 // the array stands for an unset --convention, which is generic.
@@ -97,14 +95,14 @@ void add_names(OptionSet& set, Options& options) {
       .field_only_for("secretNamespace", kBy, kTokenReaders)
       .allowed_by("allow-namespace")
       .default_by(kBy, [](std::string_view name) { return convention_of(name).name_space; })
-      .form(kLabelForm)
+      .form(kNamespaceForm)
       .with_template();
   set.add("secret-name", options.secret_name, "NAME", "Name of the Secret")
       .from_profile(kProfile, {"name", "secretName"})
       .field_only_for("name", kBy, kKubeconfigReaders)
       .field_only_for("secretName", kBy, kReaders)
       .default_by(kBy, [](std::string_view name) { return convention_of(name).secret_name; })
-      .form(kSubdomainForm)
+      .form(kSecretNameForm)
       .example("{clusterName}-token")
       .with_template();
   set.add("key", options.key, "KEY", "Key in the Secret's data")

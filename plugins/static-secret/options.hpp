@@ -4,9 +4,11 @@
 
 #include "convention.hpp"
 
+#include <execcred/base/text.hpp>
 #include <execcred/base/url_pattern.hpp>
 #include <execcred/exec/provider.hpp>
 #include <execcred/kube/label_selector.hpp>
+#include <execcred/kube/stored_secret.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -16,6 +18,16 @@
 #include <vector>
 
 namespace execcred::static_secret {
+
+// Names as Kubernetes allows them, where they have no placeholder or after these are filled in.
+inline constexpr ValueForm kNamespaceForm = {kLabelForm.pattern, kLabelForm.max_size,
+                                             is_dns1123_label, "namespace's name (RFC 1123 label)",
+                                             "at most 63 of a-z, 0-9 and '-' make one"};
+inline constexpr ValueForm kSecretNameForm = {
+    kSubdomainForm.pattern, kSubdomainForm.max_size, is_dns1123_subdomain,
+    "Secret's name (RFC 1123 subdomain)", "at most 253 of a-z, 0-9, '-' and '.' make one"};
+inline constexpr ValueForm kKeyForm = {"^[-._a-zA-Z0-9]+$", 253, is_secret_key,
+                                       "key of a Secret ([-._a-zA-Z0-9]+)"};
 
 struct Options {
   Convention convention = kConventions.front();

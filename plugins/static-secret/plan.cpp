@@ -4,7 +4,6 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/kube/stored_secret.hpp>
 
 #include <algorithm>
 
@@ -61,11 +60,12 @@ Result<std::string> expand_name(const CredentialRequest& request, std::string_vi
 
 bool is_templated(std::string_view text) { return text.find('{') != std::string_view::npos; }
 
-Status check_is_namespace(const std::string& what, const std::string& name) {
-  if (is_dns1123_label(name)) return {};
-  return Error::configuration(
-      what + " " + in_quotes(name) + " is no namespace's name (RFC 1123 label)",
-      "at most 63 of a-z, 0-9 and '-' make one");
+// The name, if it has the form. `what` is what gave it.
+Result<std::string> well_formed(const std::string& what, std::string name, const ValueForm& form) {
+  Status checked = form.check(name);
+  if (checked) return name;
+  checked.error().message.insert(0, what + " ");
+  return std::move(checked).error();
 }
 
 Status check_namespace(const Options& options, const std::string& name, const std::string& own,
@@ -89,11 +89,10 @@ Result<std::string> plan_namespace(const Options& options, const CredentialReque
                    "--namespace=NAMESPACE");
   }
   if (text.empty()) {
-    TRY(check_is_namespace("this side's own namespace", own));
-    return own;
+    return well_formed("this side's own namespace", own, kNamespaceForm);
   }
   std::string name = TRY(expand_name(request, "--namespace", text));
-  TRY(check_is_namespace(request.as_typed("--namespace"), name));
+  name = TRY(well_formed(request.as_typed("--namespace"), std::move(name), kNamespaceForm));
   TRY(check_namespace(options, name, own, is_literal && !is_templated(text)));
   return name;
 }
@@ -115,15 +114,12 @@ Result<std::string> plan_secret_name(const Options& options, const CredentialReq
                    "--secret-name=NAME");
   }
   std::string name = TRY(expand_name(request, "--secret-name", text));
-  if (is_dns1123_subdomain(name)) return name;
   const bool is_of_account =
       options.secret_name.empty() && !options.managed_service_account.empty();
   const std::string what = is_of_account
                                ? request.as_typed("--managed-serviceaccount") + ": the name"
                                : request.as_typed("--secret-name");
-  return Error::configuration(
-      what + " " + in_quotes(name) + " is no Secret's name (RFC 1123 subdomain)",
-      "at most 253 of a-z, 0-9, '-' and '.' make one");
+  return well_formed(what, std::move(name), kSecretNameForm);
 }
 
 Result<std::string> plan_key(const Options& options, const CredentialRequest& request) {
@@ -135,9 +131,7 @@ Result<std::string> plan_key(const Options& options, const CredentialRequest& re
   }
   if (text.empty()) text = facts_of(options.what()).key;
   std::string key = TRY(expand_name(request, "--key", text));
-  if (is_secret_key(key)) return key;
-  return Error::configuration(request.as_typed("--key") + " " + in_quotes(key) +
-                              " is no key of a Secret ([-._a-zA-Z0-9]+)");
+  return well_formed(request.as_typed("--key"), std::move(key), kKeyForm);
 }
 
 Result<LabelSelector> plan_selector(const Options& options, const CredentialRequest& request) {

@@ -12,7 +12,6 @@
 #include <execcred/json/json_reader.hpp>
 #include <execcred/x509/certificate.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>

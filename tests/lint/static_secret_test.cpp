@@ -144,6 +144,21 @@ TEST_CASE("lint: options of static-secret that it would refuse") {
   check_findings(with(R"("--convention=istio")"), {{kArgs, "lacks --local-cluster", kWarning}});
 }
 
+TEST_CASE("lint: names that no Secret, key or namespace can have") {
+  const std::string server = R"(,"--allow-server=https://a.example.com")";
+  check_findings(with(R"("--secret-name=Kc","--key=a/b","--namespace=Bad")" + server),
+                 {{kArgs + "[0]", "--secret-name: 'Kc' is no Secret's name"},
+                  {kArgs + "[1]", "--key: 'a/b' is no key of a Secret"},
+                  {kArgs + "[2]", "--namespace: 'Bad' is no namespace's name"}});
+  // Around placeholders too, and not in what is no name.
+  check_findings(
+      with(R"("--secret-name=Kc-{clusterName}","--namespace=fleet.{clusterName}")" + server),
+      {{kArgs + "[0]", "'Kc-cluster' is no Secret's name"},
+       {kArgs + "[1]", "'fleet.cluster' is no namespace's name"}});
+  check_findings(with(R"("--secret-name=kc.{server.host}","--namespace={server.host}")" + server),
+                 {});
+}
+
 TEST_CASE("lint: conflicting sources of a credential, and checks that files do not support") {
   check_findings(with(R"("--client-certificate=/c")"),
                  {{kArgs, "--client-certificate and --client-key go together"}});

@@ -98,6 +98,11 @@ TEST_CASE("plugins: the declarations about a ClusterProfile's values are consist
     CHECK_FALSE(option.config_fields.empty());
     const std::regex form(std::string(option.form->pattern), std::regex::ECMAScript);
     CHECK_FALSE(std::regex_match("a\nb", form));
+    for (const std::string text : {"a", "a-1", "a.b", "A", "-a", "a/b", "a_b", "a b", ""}) {
+      CAPTURE(text);
+      const auto fits = option.form->fits;
+      if (fits != nullptr) CHECK(fits(text) == std::regex_match(text, form));
+    }
     if (!option.example.empty() && !option.is_template) {
       CHECK(std::regex_match(std::string(option.example), form));
     }

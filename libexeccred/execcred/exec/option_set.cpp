@@ -3,6 +3,7 @@
 
 #include <execcred/base/assert.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -96,6 +97,19 @@ Status Option::check_choices(const std::vector<std::string>& texts) const {
     const bool are_two = names.size() == 1;
     return Error::configuration(in_quotes(text) + (are_two ? " is neither " : " is none of ") +
                                 join(names, ", ") + (are_two ? " nor " : " and ") + last);
+  }
+  return {};
+}
+
+Status ValueForm::check(const std::string& text) const {
+  if (fits == nullptr || fits(text)) return {};
+  return Error::configuration(in_quotes(text) + " is no " + std::string(noun), std::string(hint));
+}
+
+Status Option::check_form(const std::vector<std::string>& texts) const {
+  if (form == nullptr) return {};
+  for (const std::string& text : texts) {
+    if (!is_template || text.find('{') == std::string::npos) TRY(form->check(text));
   }
   return {};
 }

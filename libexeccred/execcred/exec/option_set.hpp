@@ -28,11 +28,17 @@ namespace execcred {
 class Settings;
 struct Finding;
 
-// The values from a ClusterProfile that an option accepts, for JSON Schemas. The program's own
-// check decides.
+// The values that an option accepts. JSON Schemas have the pattern and the size.
 struct ValueForm {
   std::string_view pattern = {};  // a regular expression of ECMA-262, for the whole text
   std::size_t max_size = 0;       // 0: unbounded
+  // Whether the text has this form; null if the option checks its values by itself.
+  bool (*fits)(std::string_view text) = nullptr;
+  std::string_view noun = {};  // "namespace's name", in the error "'x' is no namespace's name"
+  std::string_view hint = {};
+
+  // Fails (configuration) if the text does not fit.
+  Status check(const std::string& text) const;
 };
 // DNS-1123 names.
 inline constexpr ValueForm kSubdomainForm = {
@@ -135,6 +141,8 @@ struct Option {
   std::function<Status(const std::vector<std::string>&)> store = {};
   // Fails (configuration) if a text is none of the choices.
   Status check_choices(const std::vector<std::string>& texts) const;
+  // Fails (configuration) if a text without placeholders does not have the option's form.
+  Status check_form(const std::vector<std::string>& texts) const;
 
   bool is_switch() const { return value_name.empty(); }
   // Whether its value is the path of a file or directory.
@@ -237,7 +245,7 @@ class OptionBuilder {
   OptionBuilder& example(std::string_view value) {
     return set([value](Option& o) { o.example = value; });
   }
-  // `form` must have static storage duration.
+  // Values without placeholders must have this form. `form` must have static storage duration.
   OptionBuilder& form(const ValueForm& form) {
     return set([&form](Option& o) { o.form = &form; });
   }

@@ -421,6 +421,7 @@ Status Settings::store(const Option& option) const {
   if (texts.empty()) return {};
   Status stored = option.store(texts);
   if (stored) stored = option.check_choices(texts);
+  if (stored) stored = option.check_form(texts);
   if (stored) return stored;
   std::string& message = stored.error().message;
   for (const std::string& text : texts) {

@@ -104,6 +104,8 @@ class Settings {
   std::string where_from(std::string_view name) const;
   // The flag, variable or field that set the option; `option` itself ("--key") if none did.
   std::string as_typed(std::string_view option) const;
+  // The text of the option's default, which may depend on another option; may be empty.
+  std::string default_of(const Option& option) const;
   // What --show-config prints: NAME  VALUE  ORIGIN, aligned, one line for each option.
   std::string show() const;
 
@@ -118,7 +120,6 @@ class Settings {
   bool holds(const OptionUse& use) const;
   const OptionUse* unmet_use(const Option& option, std::string_view field = {}) const;
   bool reads_variables(const Option& option) const;
-  std::string default_of(const Option& option) const;
   std::string value_or_default(std::string_view name) const;
   Status add_profile_value(const Option& option, Setting& setting, std::string value);
 

@@ -141,8 +141,8 @@ TEST_CASE("defence 8: an invalid name or key never becomes part of a URL or path
     std::string text = "error: spec.cluster.config.name";
   };
   const std::string kept = R"("name":"spoke-1","key":"token")";
-  const std::string key = "error: spec.cluster.config.key ";
-  const std::string name_space = "error: spec.cluster.config.namespace ";
+  const std::string key = "error: spec.cluster.config.key";
+  const std::string name_space = "error: spec.cluster.config.namespace";
   for (const Case& c :
        {Case{R"({"name":"../../../api/v1/nodes","key":"token"})", 2},
         Case{R"({"name":"a/b","key":"token"})", 2}, Case{R"({"name":"a?b","key":"token"})", 2},
