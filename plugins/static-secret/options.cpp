@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace execcred::static_secret {
 namespace {
@@ -61,6 +62,15 @@ constexpr auto kKubeconfigReaders = conventions_of(true, false);
 constexpr auto kTokenReaders = conventions_of(false, true);
 constexpr auto kReaders = conventions_of(true, true);
 
+// The sources besides the hub. A mounted Secret has keys in formats too, and a kubeconfig has
+// contexts.
+constexpr std::array<std::string_view, 4> kOtherSources = {
+    "secret-dir", "kubeconfig-file", "client-certificate", "credential-bundle-file"};
+constexpr std::span<const std::string_view> kWithoutName = kOtherSources;
+constexpr std::span<const std::string_view> kWithoutKey = kWithoutName.subspan(1);
+constexpr std::span<const std::string_view> kWithoutContext = kWithoutName.subspan(2);
+constexpr std::span<const std::string_view> kWithoutHub = kWithoutName.subspan(3);
+
 void add_places(OptionSet& set, Options& options) {
   set.group("Credential source");
   set.add_choice<kConventions>("convention", options.convention, "NAME",
@@ -69,7 +79,8 @@ void add_places(OptionSet& set, Options& options) {
       .default_text("generic");
   set.add("kubeconfig", options.kubeconfig, "PATH",
           "Kubeconfig of the hub; without it the Pod's service account")
-      .variable("KUBECONFIG");
+      .variable("KUBECONFIG")
+      .not_with(kWithoutHub);
   set.add("secret-dir", options.secret_dir, "PATH",
           "Directory of a mounted Secret, instead of the hub")
       .directory()
@@ -96,7 +107,8 @@ void add_names(OptionSet& set, Options& options) {
       .allowed_by("allow-namespace")
       .default_by(kBy, [](std::string_view name) { return convention_of(name).name_space; })
       .form(kNamespaceForm)
-      .with_template();
+      .with_template()
+      .not_with(kWithoutName);
   set.add("secret-name", options.secret_name, "NAME", "Name of the Secret")
       .from_profile(kProfile, {"name", "secretName"})
       .field_only_for("name", kBy, kKubeconfigReaders)
@@ -104,24 +116,28 @@ void add_names(OptionSet& set, Options& options) {
       .default_by(kBy, [](std::string_view name) { return convention_of(name).secret_name; })
       .form(kSecretNameForm)
       .example("{clusterName}-token")
-      .with_template();
+      .with_template()
+      .not_with(kWithoutName);
   set.add("key", options.key, "KEY", "Key in the Secret's data")
       .from_profile()
       .field_only_for("key", kBy, kReaders)
       .default_by(kBy, [](std::string_view name) { return convention_of(name).key; })
       .form(kKeyForm)
-      .with_template();
+      .with_template()
+      .not_with(kWithoutKey);
   set.add_parsed("selector", options.selector, "SELECTOR", "Labels that the Secret must have",
                  [](const std::string& text) { return LabelSelector::parse(text); })
       .default_by(kBy, [](std::string_view name) { return convention_of(name).selector; });
   set.add_choice<kFormats>("format", options.format, "token|kubeconfig|certificate|argocd",
                            "Format of the stored credential", "format")
       .default_by(kBy,
-                  [](std::string_view name) { return facts_of(convention_of(name).format).name; });
+                  [](std::string_view name) { return facts_of(convention_of(name).format).name; })
+      .not_with(kWithoutKey);
   set.add("context", options.context, "NAME",
           "Context of the stored kubeconfig; without it the current one")
       .from_profile()
-      .field_only_for("context", kBy, kKubeconfigReaders);
+      .field_only_for("context", kBy, kKubeconfigReaders)
+      .not_with(kWithoutContext);
   set.add("managed-serviceaccount", options.managed_service_account, "NAME",
           "With --convention=cp-creds: the Secret is CLUSTER-NAME");
 }
@@ -170,22 +186,8 @@ void add_rules(OptionSet& set, Options& options) {
           "Cluster ID of this side, which no stored kubeconfig may have");
   set.group("Credential source");
   set.add("both", options.both, "Give the token and the certificate, where both are stored")
-      .no_environment();
-}
-
-// No other source may be named beside the bundle, not even the hub.
-Status check_bundle(const Options& options, const Settings& settings) {
-  if (options.credential_bundle_file.empty()) return {};
-  if (options.convention.lookup == Lookup::in_files) {
-    return Error::configuration("--credential-bundle-file is not read by --convention=" +
-                                    std::string(options.convention.name),
-                                "leave the convention out");
-  }
-  if (settings.is_flag("kubeconfig")) {
-    return Error::configuration("--kubeconfig has no use with --credential-bundle-file",
-                                "the file holds the whole credential; leave one of them out");
-  }
-  return {};
+      .no_environment()
+      .not_with(kWithoutContext);
 }
 
 bool has_checks(const Options& options) {
@@ -221,7 +223,11 @@ Status check_options(const Options& options, const Settings& settings) {
         "exclude each other",
         "one of them says where the credential is");
   }
-  TRY(check_bundle(options, settings));
+  if (!options.credential_bundle_file.empty() && options.convention.lookup == Lookup::in_files) {
+    return Error::configuration("--credential-bundle-file is not read by --convention=" +
+                                    std::string(options.convention.name),
+                                "leave the convention out");
+  }
   if (!options.kubeconfig_file.empty() && options.convention.lookup == Lookup::in_files) {
     return Error::configuration(
         "--kubeconfig-file is no place of certificate files",
@@ -239,6 +245,12 @@ Status check_options(const Options& options, const Settings& settings) {
     }
     return Error::configuration(problem,
                                 "leave --selector, --require-label and --server-annotation out");
+  }
+  const bool has_contexts =
+      !options.kubeconfig_file.empty() || options.what() == Format::kubeconfig;
+  if (settings.is_flag("context") && !has_contexts) {
+    return Error::configuration("--context has no use: the stored credential is no kubeconfig",
+                                "leave it out, or pass --format=kubeconfig");
   }
   const bool is_cp_creds = options.convention.name == "cp-creds";
   if (!options.managed_service_account.empty() && !is_cp_creds) {

@@ -177,6 +177,8 @@ TEST_CASE("lint: conflicting sources of a credential, and checks that files do n
   check_findings(
       with(R"("--credential-bundle-file=/b","--client-certificate=/c","--client-key=/k")"),
       {{kArgs, "--credential-bundle-file exclude each other"}});
+  check_findings(with(R"("--credential-bundle-file=/b","--secret-name=a")"),
+                 {{kArgs, "--secret-name has no use with --credential-bundle-file"}});
   for (const std::string option : {"--require-label=a=b", "--selector=a=b"}) {
     check_findings(with(R"("--format=certificate","--secret-dir=/s",")" + option + '"'),
                    {{kArgs, "labels, type and annotations"}});

@@ -11,6 +11,7 @@
 namespace execcred {
 namespace {
 
+constexpr std::array<std::string_view, 1> kUnset = {""};
 constexpr std::size_t kHelpColumn = 34;
 constexpr std::size_t kHelpWidth = 100;
 
@@ -71,6 +72,11 @@ OptionBuilder& OptionBuilder::or_for(std::string_view option,
     o.uses.back().other_option = option;
     o.uses.back().other_values = values;
   });
+}
+
+OptionBuilder& OptionBuilder::not_with(std::span<const std::string_view> options) {
+  for (const std::string_view option : options) only_for(option, kUnset, "leave one of them out");
+  return *this;
 }
 
 OptionBuilder& OptionBuilder::from_profile(Option::Profile profile,

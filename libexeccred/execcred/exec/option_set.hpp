@@ -310,6 +310,9 @@ class OptionBuilder {
   OptionBuilder& needs(std::string_view option, std::string_view hint = {}) {
     return only_for(option, {}, hint);
   }
+  // The option is not used if one of these is set; the error for a flag says so. The names must
+  // have static storage duration.
+  OptionBuilder& not_with(std::span<const std::string_view> options);
   // A provider is asked for what the option names, so a ClusterProfile's value needs
   // --allow-audience. With the arguments, only if `option` has one of the values. The texts are not
   // copied.

@@ -133,12 +133,14 @@ bool is_among(std::string_view value, std::span<const std::string_view> values) 
 }
 
 // "--socket needs --subject=spiffe" if one value would do, else "--scope has no use with
-// --flow=pinniped".
+// --flow=pinniped", or "--key has no use with --kubeconfig-file" if no value would do.
 Error not_used(const Option& option, const OptionUse& use, std::string_view value) {
   const std::string other = "--" + std::string(use.option);
   std::string message = option.flag();
   if (use.values.empty()) {
     message.append(" needs ").append(other);
+  } else if (use.values.size() == 1 && use.values.front().empty()) {
+    message.append(" has no use with ").append(other);
   } else if (value.empty() || use.values.size() == 1) {
     message.append(" needs ").append(other).append("=").append(use.values.front());
   } else {

@@ -107,6 +107,39 @@ TEST_CASE("mounted Secret: options that need the hub's API are errors") {
                 "labels, type and annotations can only be checked on a");
 }
 
+TEST_CASE("sources: a flag that the named source has no use for is an error") {
+  const std::string folder = "--secret-dir=/s";
+  const std::string kubeconfig = "--kubeconfig-file=/k";
+  const std::string pair = "--client-certificate=/c";
+  const std::string bundle = "--credential-bundle-file=/b";
+  struct Row {
+    std::string option;
+    std::vector<std::string> sources;
+  };
+  for (const Row& row :
+       {Row{"--namespace=a", {folder, kubeconfig, pair, bundle}},
+        Row{"--secret-name=a", {folder, kubeconfig, pair, bundle}},
+        Row{"--key=a", {kubeconfig, pair, bundle}},
+        Row{"--format=kubeconfig", {kubeconfig, pair, bundle}}, Row{"--context=a", {pair, bundle}},
+        Row{"--both", {pair, bundle}}, Row{"--kubeconfig=/k", {bundle}}}) {
+    for (const std::string& source : row.sources) {
+      Texts arguments = {source, row.option};
+      if (source == pair) arguments.emplace_back("--client-key=/k");
+      CHECK_REFUSAL(of_files(arguments), 2,
+                    row.option.substr(0, row.option.find('=')) + " has no use with " +
+                        source.substr(0, source.find('=')));
+    }
+  }
+  CHECK_REFUSAL(of_files({folder, "--context=a"}), 2, "the stored credential is no kubeconfig");
+  // A variable or field may be meant for another entry.
+  const Sandbox sandbox;
+  sandbox.write("token", new_token(), 0600);
+  Texts variables = asked_for(kSpoke, R"({"clusterName":"spoke-1","name":"A","namespace":"B"})");
+  variables.insert(variables.end(),
+                   {"EXECCRED_NAMESPACE=Bad", "EXECCRED_SECRET_NAME=a", "EXECCRED_CONTEXT=a"});
+  CHECK_SUCCESS(blackbox::run(plugin_of({"--secret-dir=" + sandbox.path().native()}, variables)));
+}
+
 TEST_CASE("mounted Secret: ..data may not lead out of its folder") {
   const Sandbox sandbox;
   sandbox.write("token", new_token(), 0600);
