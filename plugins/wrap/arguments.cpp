@@ -31,14 +31,14 @@ Status check_has_permission(const Options& options, std::string_view field) {
       "set --allow-config=" + std::string(field) + "=PATTERN");
 }
 
-// Without a value, a placeholder in a leading "-" or "--" would be filled with an option's name.
+// A value must not become an option's name, or a part of it.
 Status check_name(std::string_view argument) {
-  const std::size_t start = argument.find_first_not_of('-');
-  const bool is_bare = start != 0 && start != std::string_view::npos && argument[start] == '{' &&
-                       !argument.substr(start).starts_with("{{");
-  if (!is_bare) return {};
+  const bool is_long = argument.starts_with("--");
+  const bool has_value = is_long ? !placeholders_in(argument.substr(0, argument.find('='))).empty()
+                                 : argument.starts_with("-{") && !argument.starts_with("-{{");
+  if (!has_value) return {};
   return Error::configuration("it would let a value be an option's name",
-                              "write the option's name before the placeholder");
+                              "write the option's name and '=' before the placeholder");
 }
 
 Status check_value(const Options& options, std::string_view field, const std::string& value) {

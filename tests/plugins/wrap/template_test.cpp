@@ -90,6 +90,23 @@ TEST_CASE("template: values and templates that are refused, before the program r
   CHECK(rig.runs() == 0);
 }
 
+TEST_CASE("template: no part of a long option's name comes from a ClusterProfile" *
+          doctest::description("promise 6")) {
+  const Wrap rig;
+  const Texts allowed = {"--allow-config=x=a"};
+  for (const std::string argument :
+       {"--{config.x}", "--x{config.x}", "--x{config.x}=1", "--{clusterName}=1", "--x{clusterName}",
+        "--x-{server.host}={config.x}", "--{{{config.x}=1"}) {
+    CAPTURE(argument);
+    CHECK_FAILURE(rig.run(ask_with(rig, {argument}, R"({"x":"a","clusterName":"c"})", allowed)), 2,
+                  "be an option's name");
+  }
+  CHECK(rig.runs() == 0);
+  CHECK_SUCCESS(rig.run(ask_with(rig, {"--x{{y}}={config.x}", "-p{config.x}", "y{config.x}=1"},
+                                 R"({"x":"a"})", allowed)));
+  CHECK(rig.arguments_seen() == "--x{y}=a\n-pa\nya=1\n");
+}
+
 TEST_CASE("template: a prefix allows what begins with it, and 253 characters are allowed") {
   const Wrap rig;
   const std::string value(253, 'a');
