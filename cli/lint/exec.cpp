@@ -60,7 +60,10 @@ Texts needs_of_cluster(const ExecConfig& exec, const DeclaredOptions& options,
     if (option.names_cluster && is_set) has_cluster_name = true;
   }
   for (const Given& given : given_in(exec, options, {})) {
-    if (needs_cluster_info(given.value, has_cluster_name)) needs.push_back("--" + given.name);
+    const Option* const option = options.set().find(given.name);
+    if (option != nullptr && needs_cluster_info(*option, given.value, has_cluster_name)) {
+      needs.push_back(option->flag());
+    }
   }
   return needs;
 }

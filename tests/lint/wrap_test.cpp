@@ -39,6 +39,21 @@ TEST_CASE("lint: wrap without --allow-server gives its token to any server") {
                   {kArgs, "lacks --allow-server", kWarning}});
 }
 
+TEST_CASE("lint: a brace that is written twice names no server and needs no cluster") {
+  const std::string escaped = R"(["/usr/bin/x","{{server.host}}","{{clusterName}}"])";
+  const auto without_cluster = [&](const std::string& command) {
+    std::string text = with({"--command=" + command});
+    return text.replace(text.find(R"("provideClusterInfo":true)"), 25, R"("env":[])");
+  };
+  check_findings(without_cluster(escaped), {{kArgs, "lacks --allow-server", kWarning}});
+  check_findings(without_cluster(R"(["/usr/bin/x","{{{{{clusterName}}}}}"])"),
+                 {{"providers[0].execConfig.provideClusterInfo", "--command needs"},
+                  {kArgs, "lacks --allow-server", kWarning}});
+  check_findings(with({}, R"(,"env":[{"name":"EXECCRED_COMMAND","value":)" +
+                              json::to_text(json::Value(escaped)) + "}]"),
+                 {{kArgs, "lacks --allow-server", kWarning}});
+}
+
 TEST_CASE("lint: wrap around a shell, a relative path, a secret, or without an identity file") {
   check_findings(with({R"(--command=["/bin/sh","-c","x"])", kServer}),
                  {{kArgs, "runs the shell '/bin/sh'", kWarning}});

@@ -28,9 +28,9 @@ bool is_audience_server(const Settings& settings) {
 // What names the server, as it is typed; empty if nothing does.
 std::string server_is_named_by(const Settings& settings) {
   for (const Option& option : settings.options().all()) {
-    if (!option.is_template) continue;
     const std::vector<std::string>& values = settings.given(option.name);
-    if (std::any_of(values.begin(), values.end(), names_server)) {
+    if (std::any_of(values.begin(), values.end(),
+                    [&option](const std::string& value) { return names_server(option, value); })) {
       return std::string(kServerHost) + " in " + settings.where_from(option.name);
     }
   }

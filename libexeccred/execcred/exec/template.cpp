@@ -5,6 +5,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/access_rules.hpp>
+#include <execcred/exec/inner_program.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -12,11 +13,9 @@
 namespace execcred {
 namespace {
 
-constexpr std::string_view kClusterName = "{clusterName}";
-
 Result<std::string> cluster_name_value(std::string_view cluster_name, const ExecInfo& info) {
   if (!cluster_name.empty()) return std::string(cluster_name);
-  if (!info.cluster) return missing_cluster_info(kClusterName);
+  if (!info.cluster) return missing_cluster_info("{clusterName}");
   const json::Value* const field = info.cluster->config.find("clusterName");
   const bool is_empty = field != nullptr && field->string() != nullptr;
   return Error::configuration(
@@ -92,25 +91,41 @@ Result<Part> take_part(std::string_view& text, bool has_fields) {
   return Part{.text = name, .is_placeholder = true};
 }
 
-}  // namespace
-
-std::vector<std::string_view> placeholders_in(std::string_view argument) {
+std::vector<std::string_view> placeholders_in(std::string_view text, bool has_fields) {
   std::vector<std::string_view> found;
-  while (!argument.empty()) {
-    const Result<Part> part = take_part(argument, true);
+  while (!text.empty()) {
+    const Result<Part> part = take_part(text, has_fields);
     if (!part) return found;
     if (part->is_placeholder) found.push_back(part->text);
   }
   return found;
 }
 
-bool names_server(std::string_view text) {
-  return text.find(kServerHost) != std::string_view::npos;
+bool has_placeholder(const Option& option, const std::string& value, std::string_view name) {
+  if (!option.is_template) return false;
+  const auto has_name = [name](std::string_view text, bool has_fields) {
+    const std::vector<std::string_view> found = placeholders_in(text, has_fields);
+    return std::find(found.begin(), found.end(), name) != found.end();
+  };
+  if (!option.is_command) return has_name(value, false);
+  const Result<InnerCommand> command = parse_inner_command(value);
+  return command && std::any_of(command->arguments.begin(), command->arguments.end(),
+                                [&](const std::string& text) { return has_name(text, true); });
 }
 
-bool needs_cluster_info(std::string_view text, bool has_cluster_name) {
-  return names_server(text) ||
-         (!has_cluster_name && text.find(kClusterName) != std::string_view::npos);
+}  // namespace
+
+std::vector<std::string_view> placeholders_in(std::string_view argument) {
+  return placeholders_in(argument, true);
+}
+
+bool names_server(const Option& option, const std::string& value) {
+  return has_placeholder(option, value, "server.host");
+}
+
+bool needs_cluster_info(const Option& option, const std::string& value, bool has_cluster_name) {
+  return names_server(option, value) ||
+         (!has_cluster_name && has_placeholder(option, value, "clusterName"));
 }
 
 bool has_unexpanded_template(std::string_view text) {

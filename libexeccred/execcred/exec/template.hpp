@@ -9,6 +9,7 @@
 
 #include <execcred/base/result.hpp>
 #include <execcred/exec/exec_credential.hpp>
+#include <execcred/exec/option_set.hpp>
 
 #include <functional>
 #include <string>
@@ -32,11 +33,12 @@ Result<std::string> expand_template(std::string_view text, std::string_view clus
 std::vector<std::string_view> placeholders_in(std::string_view argument);
 
 inline constexpr std::string_view kServerHost = "{server.host}";
-// Whether the text contains {server.host}.
-bool names_server(std::string_view text);
+// Whether the option's value has the placeholder {server.host}.
+bool names_server(const Option& option, const std::string& value);
 
-// Whether the text can be expanded only if the client sends spec.cluster.
-bool needs_cluster_info(std::string_view text, bool has_cluster_name);
+// Whether the option's value has a placeholder of the cluster, which the client must send.
+// {config.FIELD} is not looked for.
+bool needs_cluster_info(const Option& option, const std::string& value, bool has_cluster_name);
 
 // Whether the text contains a template of Go, such as "{{ .ClusterProfileName }}". No name looks
 // like this, so the program that should have expanded it did not. Braces in fours are not meant:

@@ -27,6 +27,18 @@ TEST_CASE("template: names and allowed fields fill a part of one argument each")
         "--cluster=spoke-1\nspoke-1.example.com\nfleet-$(id);'x'\na{b}\nx y\n\n");
 }
 
+TEST_CASE("template: a brace that is written twice does not tie the credential to the server") {
+  const Wrap rig;
+  Ask ask = ask_with(rig, {"{{server.host}}", "{{clusterName}}"}, "");
+  ask.more_of_cluster = R"(,"proxy-url":"http://proxy.example.com:3128")";
+  CHECK_SUCCESS(rig.run(ask));
+  CHECK(rig.arguments_seen() == "{server.host}\n{clusterName}\n");
+  ask.arguments = {rig.command_with({"{server.host}"})};
+  CHECK_FAILURE(rig.run(ask), 1, "proxy-url");
+  ask.arguments = {rig.command_with({"{{server.host}}"}), "--show-config"};
+  CHECK(rig.run(ask).error_output.find("--allow-server is not set") != std::string::npos);
+}
+
 TEST_CASE("template: --cluster names the cluster, and braces of another template can be escaped") {
   const Wrap rig;
   Ask ask = ask_with(rig, {"{clusterName}", "{{{{.token}}}}"}, "");
