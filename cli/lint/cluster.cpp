@@ -50,8 +50,6 @@ void check_server(const Scope& scope, const ObjectReader& cluster, ClusterOf own
     scope.add(Severity::error, server.error(), cluster.path(), kServerForm);
     return;
   }
-  // A password is reported as a secret, and the rest of such a URL is not checked.
-  if (!secret_in(*server).empty()) return;
   const Status https = check_server_is_https(*server, cluster.path_of("server"));
   if (https) return check_server_for_kueue(scope, *server, cluster.path_of("server"));
   const Result<Url> url = parse_url(*server);

@@ -336,6 +336,14 @@ TEST_CASE("lint: kubeconfigs") {
                   {"contexts[0].context", "plain http"}});
 }
 
+TEST_CASE("lint: a server with a password is reported as a secret and for what else is wrong") {
+  for (const std::string server : {"ftp://u:p@127.0.0.1", "https://u:p@h"}) {
+    check_findings(kubeconfig("{token: abcdefghijklm}", server),
+                   {{"clusters[0].cluster.server", "has user info"},
+                    {"clusters[0].cluster.server", "a password", kWarning}});
+  }
+}
+
 TEST_CASE("lint: the proxy of a kubeconfig may have a user, whose password is reported") {
   const auto with_proxy = [](const std::string& proxy) {
     return kubeconfig("{token: abcdefghijklm}", "https://h', proxy-url: '" + proxy);
