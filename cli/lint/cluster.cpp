@@ -65,15 +65,11 @@ void check_proxy(const Scope& scope, const ObjectReader& cluster) {
     scope.add(Severity::error, proxy.error(), cluster.path(), "it must be a URL");
     return;
   }
-  if (!*proxy || (*proxy)->empty() || !secret_in(**proxy).empty()) return;
-  const Result<Url> url = parse_url(**proxy);
-  if (!url) {
-    scope.error(path, "is " + redacted_url(**proxy) + ", which " + url.error().message,
-                "it must be http://, https:// or socks5://HOST:PORT");
-  } else if (url->scheme != "http" && url->scheme != "https" && url->scheme != "socks5") {
-    scope.error(path, "is " + redacted_url(**proxy) + ", with a scheme that clients do not support",
-                "it must be http://, https:// or socks5://HOST:PORT");
-  }
+  if (!*proxy || (*proxy)->empty()) return;
+  const Result<Proxy> parsed = parse_proxy(**proxy);
+  if (parsed) return;
+  scope.error(path, "is " + redacted_url(**proxy) + ", which " + parsed.error().message,
+              "it must be http://, https:// or socks5://HOST:PORT");
 }
 
 // Whether the bytes are one DER element, a SEQUENCE, without bytes after it.

@@ -40,7 +40,7 @@ const std::string kAt = "status.accessProviders[0].cluster.";
 
 TEST_CASE("lint: a valid ClusterProfile has no findings") {
   check_findings(
-      cluster("server: 'https://h:6443/p', tls-server-name: '', proxy-url: 'socks5://p:1', "
+      cluster("server: 'https://h:6443/p', tls-server-name: '', proxy-url: 'socks5://u@p:1', "
               "disable-compression: false, certificate-authority-data: " +
               kCertificate),
       {});
@@ -351,9 +351,14 @@ TEST_CASE("lint: the proxy of a kubeconfig may have a user, whose password is re
   const std::string path = "clusters[0].cluster.proxy-url";
   check_findings(with_proxy("http://u:p@127.0.0.1:3128"), {{path, "a password", kWarning}});
   check_findings(with_proxy("http://h:2/path"), {});
-  for (const std::string proxy : {"ftp://u:p@h", "http://u:p@", "http://u:p@h:0"}) {
+  check_findings(with_proxy("http://u@h:2"), {});
+  for (const std::string proxy :
+       {"ftp://u:p@h", "http://u:p@", "http://u:p@h:0", "http://u:%zz@h", "http://u:a^b@h"}) {
     check_findings(with_proxy(proxy),
                    {{path, "is no URL that clients support"}, {path, "a password", kWarning}});
+  }
+  for (const std::string proxy : {"http://u:pa#ss@h:1", "http://u?@h", "http://u b@h"}) {
+    check_findings(with_proxy(proxy), {{path, "is no URL that clients support"}});
   }
 }
 

@@ -183,18 +183,50 @@ TEST_CASE("default_port: is known for https, http and socks5") {
   CHECK(default_port("") == 0);
 }
 
-TEST_CASE("user_info_of, without_user_info: the part before the host") {
-  struct Split {
-    std::string_view text, info, rest;
+TEST_CASE("parse_proxy: user info is percent-encoded, and ends where Go ends it") {
+  struct Accepted {
+    std::string_view text, user, password, origin;
   };
-  for (const Split& c :
-       {Split{"http://u:p@h:1", "u:p@", "http://h:1"},
-        Split{"http://u:p@x@h/a@b", "u:p@x@", "http://h/a@b"}, Split{"http://@h", "@", "http://h"},
-        Split{"http://u@", "u@", "http://"}, Split{"http://h/a@b", "", "http://h/a@b"},
-        Split{"u:p@h", "", "u:p@h"}, Split{"u@http://h", "", "u@http://h"}, Split{"", "", ""}}) {
+  for (const Accepted& c :
+       {Accepted{"http://h:1", "", "", "http://h:1"},
+        Accepted{"https://u@h", "u", "", "https://h:443"},
+        Accepted{"socks5://:p@h", "", "p", "socks5://h:1080"},
+        Accepted{"http://@h", "", "", "http://h:80"},
+        Accepted{"http://u:p@x@h/a", "u", "p@x", "http://h:80"},
+        Accepted{"http://u%40x:p%3A%23@h:1/path", "u@x", "p:#", "http://h:1"},
+        Accepted{"http://-._~!$&'()*+,;=:::@h", "-._~!$&'()*+,;=", "::", "http://h:80"}}) {
     CAPTURE(c.text);
-    CHECK(user_info_of(c.text) == c.info);
-    CHECK(without_user_info(c.text) == c.rest);
+    const Result<Proxy> proxy = parse_proxy(c.text);
+    REQUIRE(proxy);
+    CHECK(proxy->user == c.user);
+    CHECK(proxy->password.reveal() == c.password);
+    CHECK(origin_of(proxy->url) == c.origin);
+  }
+}
+
+TEST_CASE("parse_proxy: what clients refuse or read differently is refused") {
+  for (const auto& [told, texts] : std::vector<test::Refusals>{
+           {"has malformed user info",
+            {"http://u:%zz@h", "http://%@h", "http://u:%0a@h", "http://u%3Ax@h"}},
+           {"has a fragment", {"http://u:pa#ss@h", "http://u#@h", "http://h#"}},
+           {"has a query", {"http://h?a", "http://u?a@h", "http://h/?a"}},
+           {"has an empty query", {"http://h?"}},
+           {"has no host", {"http://", "http://u@", "http://u:p@:1"}},
+           {"has no scheme://", {"h", "h:80", "u:p@h"}},
+           {"starts with none of", {"ftp://h:1", "socks5h://h:1", "socks4://u@h:1"}},
+       }) {
+    for (const std::string_view text : texts) {
+      CAPTURE(text);
+      test::check_fails(parse_proxy(text), Error::Kind::configuration, told);
+    }
+  }
+  for (const std::string_view c :
+       {" ", "^", "|", "{", "}", "[", "]", "\"", "<", ">", "\\", "`", "\u00e9", "\t"}) {
+    CAPTURE(c);
+    for (const std::string_view info : {"u:p", "u"}) {
+      test::check_fails(parse_proxy("http://" + std::string(info) + std::string(c) + "@h:1"),
+                        Error::Kind::configuration, "has malformed user info");
+    }
   }
 }
 

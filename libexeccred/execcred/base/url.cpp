@@ -225,20 +225,52 @@ Result<Url> parse_url(std::string_view text) {
   return url;
 }
 
+namespace {
+
+// The user info of the URL, with the '@' at its end; empty if there is none.
 std::string_view user_info_of(std::string_view url) {
   const std::size_t scheme_end = url.find("://");
   if (scheme_end == std::string_view::npos) return {};
   const std::size_t begin = scheme_end + 3;
-  const std::size_t at = url.substr(0, url.find('/', begin)).rfind('@');
+  const std::size_t at = url.substr(0, url.find_first_of("/?#", begin)).rfind('@');
   if (at == std::string_view::npos || at < begin) return {};
   return url.substr(begin, at + 1 - begin);
 }
 
-std::string without_user_info(std::string_view url) {
-  const std::string_view info = user_info_of(url);
-  std::string plain(url);
-  if (!info.empty()) plain.erase(url.find("://") + 3, info.size());
-  return plain;
+std::optional<SecretString> decoded_user_info(std::string_view text) {
+  // Go's net/url takes no other character.
+  constexpr std::string_view kMarks = "-._~:!$&'()*+,;=%@";
+  const bool is_valid = std::all_of(text.begin(), text.end(), [kMarks](char c) {
+    return is_alphanumeric(c) || kMarks.find(c) != std::string_view::npos;
+  });
+  std::optional<SecretString> decoded = is_valid ? percent_decode(text) : std::nullopt;
+  if (decoded && has_control_character(decoded->reveal())) return std::nullopt;
+  return decoded;
+}
+
+}  // namespace
+
+Result<Proxy> parse_proxy(std::string_view text) {
+  std::string_view info = user_info_of(text);
+  std::string plain(text);
+  if (!info.empty()) plain.erase(text.find("://") + 3, info.size());
+  Proxy proxy = {.url = TRY(parse_url(plain))};
+  if (proxy.url.scheme != "http" && proxy.url.scheme != "https" && proxy.url.scheme != "socks5") {
+    return Error::configuration("starts with none of http://, https:// and socks5://");
+  }
+  if (!proxy.url.query.empty()) return Error::configuration("has a query");
+  if (info.empty()) return proxy;
+  info.remove_suffix(1);
+  const std::size_t colon = std::min(info.find(':'), info.size());
+  std::optional<SecretString> user = decoded_user_info(info.substr(0, colon));
+  std::optional<SecretString> password =
+      decoded_user_info(info.substr(std::min(colon + 1, info.size())));
+  if (!user || !password || user->reveal().find(':') != std::string_view::npos) {
+    return Error::configuration("has malformed user info");
+  }
+  proxy.user = user->reveal();
+  proxy.password = *std::move(password);
+  return proxy;
 }
 
 std::string redacted_url(std::string_view text) {

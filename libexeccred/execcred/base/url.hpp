@@ -9,6 +9,7 @@
 #pragma once
 
 #include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <array>
 #include <cstdint>
@@ -72,9 +73,15 @@ bool parse_ip_address(std::string_view text, IpAddress& address);
 // first BITS.
 std::optional<IpNetwork> parse_ip_network(std::string_view text);
 
-// The user info of the URL, with the '@' at its end; empty if there is none.
-std::string_view user_info_of(std::string_view url);
-std::string without_user_info(std::string_view url);
+struct Proxy {
+  Url url = {};
+  std::string user = {};
+  SecretString password = {};
+};
+
+// As parse_url(), with Go's rules for the user info, which is percent-encoded. Fails if the URL has
+// a query, or another scheme than http, https or socks5. Clients ignore its path.
+Result<Proxy> parse_proxy(std::string_view text);
 
 // The default port, or 0 for an unknown scheme.
 std::uint16_t default_port(std::string_view scheme);

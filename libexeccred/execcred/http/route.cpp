@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/http/route.hpp>
 
-#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
-#include <execcred/base/try.hpp>
 #include <execcred/http/http.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace execcred {
 namespace {
-
-std::optional<SecretString> decoded_user_info(std::string_view text) {
-  std::optional<SecretString> decoded = percent_decode(text);
-  if (decoded && has_control_character(decoded->reveal())) return std::nullopt;
-  return decoded;
-}
 
 bool is_in_network(std::string_view text, const Host& host) {
   const std::optional<IpNetwork> network = parse_ip_network(text);
@@ -51,29 +42,6 @@ bool names_host(std::string_view exception, const Url& url) {
 }
 
 }  // namespace
-
-Result<Proxy> parse_proxy(std::string_view url) {
-  std::string_view info = user_info_of(url);
-  Proxy proxy = {.url = TRY(parse_url(without_user_info(url)))};
-  if (proxy.url.scheme != "http" && proxy.url.scheme != "https" && proxy.url.scheme != "socks5") {
-    return Error::configuration("starts with none of http://, https:// and socks5://");
-  }
-  if (!proxy.url.path.empty() || !proxy.url.query.empty()) {
-    return Error::configuration("has a path or query");
-  }
-  if (info.empty()) return proxy;
-  info.remove_suffix(1);
-  const std::size_t colon = std::min(info.find(':'), info.size());
-  std::optional<SecretString> user = decoded_user_info(info.substr(0, colon));
-  std::optional<SecretString> password =
-      decoded_user_info(info.substr(std::min(colon + 1, info.size())));
-  if (!user || !password || user->reveal().find(':') != std::string_view::npos) {
-    return Error::configuration("has malformed user info");
-  }
-  proxy.user = user->reveal();
-  proxy.password = *std::move(password);
-  return proxy;
-}
 
 bool is_proxy_exception(std::string_view exceptions, const Url& url) {
   std::string list = ascii_lower(exceptions);

@@ -2,25 +2,13 @@
 // Where a request goes: the server, and the proxy on the way to it.
 #pragma once
 
-#include <execcred/base/result.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/http/http.hpp>
 
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace execcred {
-
-struct Proxy {
-  Url url = {};
-  std::string user = {};
-  SecretString password = {};
-};
-
-// Fails (configuration) with "has …" if the URL is malformed, has a path or query, or has another
-// scheme than http, https or socks5. It may contain user info, percent-encoded.
-Result<Proxy> parse_proxy(std::string_view url);
 
 // Whether `exceptions`, read as Go reads NO_PROXY, contains the URL's host. Entries are separated
 // by commas or white space. An entry is "*" for all hosts, a network in CIDR notation, or an

@@ -333,9 +333,7 @@ constexpr std::array<Rule, 7> kUserRules = {{
 
 bool has_unknown_proxy(const Value& cluster) {
   const std::string proxy = json::text_or_empty(cluster, "proxy-url");
-  if (proxy.empty()) return false;
-  const Result<Url> url = parse_url(without_user_info(proxy));
-  return !url || (url->scheme != "http" && url->scheme != "https" && url->scheme != "socks5");
+  return !proxy.empty() && !parse_proxy(proxy);
 }
 
 constexpr std::array<Rule, 4> kClusterRules = {{
