@@ -149,7 +149,12 @@ void check_flags(const Scope& scope, const ObjectReader& cluster) {
                   "give certificate-authority-data instead");
   }
   const Result<std::optional<std::string>> name = cluster.optional_string("tls-server-name");
-  if (!name) scope.add(Severity::error, name.error(), cluster.path(), "write a host's name");
+  if (!name) return scope.add(Severity::error, name.error(), cluster.path(), "write a host's name");
+  if (!*name || (*name)->empty()) return;
+  const Result<Host> host = parse_host(**name);
+  if (host) return;
+  scope.error(cluster.path_of("tls-server-name"),
+              "is " + in_quotes(**name) + ", which " + host.error().message, "write a host's name");
 }
 
 // sigs.k8s.io/cluster-inventory-api copies only server, CA data and proxy into the client's

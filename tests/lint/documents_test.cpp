@@ -344,6 +344,24 @@ TEST_CASE("lint: a server with a password is reported as a secret and for what e
   }
 }
 
+TEST_CASE("lint: a tls-server-name must be a host") {
+  const std::string message = "a host that is no DNS name";
+  for (const std::string name : {"local host", "*", "*.example.com", "\u00e4", "h:1"}) {
+    CAPTURE(name);
+    check_findings(kubeconfig("{token: abcdefghijklm}", "https://h', tls-server-name: '" + name),
+                   {{"clusters[0].cluster.tls-server-name", message}});
+    check_findings(cluster("server: 'https://h', tls-server-name: '" + name + "'"),
+                   {{kAt + "tls-server-name", "dropped by upstream's Go library", kWarning},
+                    {kAt + "tls-server-name", message}});
+  }
+  check_findings(kubeconfig("{token: abcdefghijklm}", "https://h', tls-server-name: 'a..b"),
+                 {{"clusters[0].cluster.tls-server-name", "an empty label"}});
+  for (const std::string name : {"h", "a.example.", "127.0.0.1", "[::1]"}) {
+    check_findings(kubeconfig("{token: abcdefghijklm}", "https://h', tls-server-name: '" + name),
+                   {});
+  }
+}
+
 TEST_CASE("lint: the proxy of a kubeconfig may have a user, whose password is reported") {
   const auto with_proxy = [](const std::string& proxy) {
     return kubeconfig("{token: abcdefghijklm}", "https://h', proxy-url: '" + proxy);
