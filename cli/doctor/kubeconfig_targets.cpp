@@ -3,7 +3,6 @@
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/encoding.hpp>
-#include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
@@ -12,6 +11,7 @@
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/kubeconfig.hpp>
 #include <execcred/os/file.hpp>
+#include <execcred/x509/certificate.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -55,7 +55,7 @@ Status take_cluster(const KubeconfigContext& context, Access& access) {
   if (!data.empty() || !path.empty()) {
     const std::string pem = data.empty() ? TRY(read_file(path, kMaxKubeconfig))
                                          : decode_base64(data).value_or(std::string());
-    Result<std::string> read = go_certificates_text(pem);
+    Result<std::string> read = go_authorities(pem);
     if (!read)
       return Error::configuration(
           "the cluster's CA " + (path.empty() ? "" : in_quotes(path) + " ") + read.error().message);

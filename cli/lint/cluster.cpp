@@ -11,6 +11,7 @@
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/kube/kubeconfig_rules.hpp>
+#include <execcred/x509/certificate.hpp>
 
 #include <array>
 #include <optional>
@@ -122,9 +123,12 @@ void check_authority(const Scope& scope, const ObjectReader& cluster, ClusterOf 
   if (has_data && !pem) return scope.error(path, "is no base64", kHint);
   if (pem) {
     const auto certificates = parse_go_certificates(*pem);
+    const Result<std::string> authorities = go_authorities(*pem);
     const std::string difference = difference_of_authority(*pem);
     if (!certificates) {
       if (is_of_profile) scope.error(path, certificates.error().message, kHint);
+    } else if (!is_of_profile && !authorities) {
+      scope.error(path, authorities.error().message, kHint);
     } else if (!difference.empty()) {
       scope.add(is_of_profile ? Severity::error : Severity::warning, path, difference, kHint);
     }

@@ -5,10 +5,13 @@
 #include "options.hpp"
 #include "secrets.hpp"
 
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/http/tls.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/kube/kubeconfig_rules.hpp>
+#include <execcred/x509/openssl.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -66,13 +69,26 @@ bool is_plain_http(const ObjectReader& cluster) {
   return server && *server && ascii_lower(**server).starts_with("http://");
 }
 
+// Checks a certificate and a key that are both in the file as clients check them.
+void check_pair(const Scope& scope, const ObjectReader& user) {
+  const std::string path = user.path_of("client-certificate-data");
+  const auto certificate = decode_base64(json::text_or_empty(user.find("client-certificate-data")));
+  auto key = decode_base64(json::text_or_empty(user.find("client-key-data")));
+  if (!certificate || certificate->empty() || !key || key->empty() || !start_openssl()) return;
+  const Result<ClientPair> pair = ClientPair::parse(*certificate, SecretString(*key));
+  wipe(*key);
+  if (pair) return;
+  scope.error(path, pair.error().message,
+              "give a certificate and its own key, of RSA, EC or Ed25519, that is not encrypted");
+}
+
 void check_user(const Scope& scope, const ObjectReader& user) {
   for (const Error& problem : kubeconfig_user_problems(user.value(), user.path())) {
     scope.add(Severity::error, problem, user.path());
   }
-  for (const Error& problem : kubeconfig_credential_problems(user.value(), user.path())) {
-    scope.add(Severity::error, problem, user.path());
-  }
+  const std::vector<Error> problems = kubeconfig_credential_problems(user.value(), user.path());
+  for (const Error& problem : problems) scope.add(Severity::error, problem, user.path());
+  if (problems.empty()) check_pair(scope, user);
   const Result<std::optional<ObjectReader>> exec = user.optional_object("exec");
   if (exec && *exec) {
     check_exec_fields(scope, **exec, false);

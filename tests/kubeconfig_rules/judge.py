@@ -24,6 +24,7 @@ KUBECTL = sys.argv[2] if len(sys.argv) > 2 else None
 TOKEN = "the-token"
 VERSION = "client.authentication.k8s.io/v1"
 BOM = b"\xef\xbb\xbf"
+MALFORMED = b"-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
 
 
 class Server(http.server.BaseHTTPRequestHandler):
@@ -90,6 +91,13 @@ def serve(folder):
     return server.server_address[1]
 
 
+def sec1_key(folder):
+    """The client's key in SEC 1, below the label of PKCS #8."""
+    pem = subprocess.run(["openssl", "ec", "-in", folder / "client.key"], check=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    return pem.replace(b"EC PRIVATE", b"PRIVATE")
+
+
 def indented(pem):
     return b"".join(b"  " + line for line in pem.splitlines(keepends=True))
 
@@ -114,7 +122,12 @@ def values(folder, port):
             "CA_DER": ssl.PEM_cert_to_DER_cert(ca.decode()), "CERT_BOM": BOM + certificate,
             "CERT_INDENTED": indented(certificate), "CERT_TEXT": b"a\n" + certificate,
             "CERT_CRLF": certificate.replace(b"\n", b"\r\n"), "KEY_INDENTED": indented(key),
-            "KEY_BOM": BOM + key, "CERT_AND_KEY": certificate + key}
+            "KEY_BOM": BOM + key, "CERT_AND_KEY": certificate + key,
+            "CERT_HEADER": certificate.replace(b"\n", b"\nA: b\n\n", 1),
+            "KEY_OTHER": (folder / "server.key").read_bytes(), "KEY_SEC1": sec1_key(folder),
+            "KEY_ENCRYPTED": b"-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMAA=\n"
+                             b"-----END EC PRIVATE KEY-----\n",
+            "MALFORMED": MALFORMED, "CA_AND_MALFORMED": MALFORMED + ca}
     words = {name: base64.b64encode(value).decode() for name, value in data.items()}
     words.update(SERVER=f"https://localhost:{port}", PORT=str(port), TOKEN=TOKEN, PLUGIN=str(plugin),
                  CA_FILE=f"{folder}/ca.crt", CERT_FILE=f"{folder}/client.crt", V1=VERSION,

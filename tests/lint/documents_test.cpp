@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ClusterProfiles and kubeconfigs under lint, and how documents are recognised.
 #include "lint.hpp"
+#include "support/tls_identity.hpp"
 
 #include <execcred/base/encoding.hpp>
 
@@ -34,8 +35,9 @@ std::string extension(const std::string& name, const std::string& value) {
 }
 
 // The certificate is an empty SEQUENCE ("MAA="), which is valid DER.
-const std::string kCertificate =
-    encode_base64("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n");
+const std::string kCertificatePem =
+    "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
+const std::string kCertificate = encode_base64(kCertificatePem);
 const std::string kAt = "status.accessProviders[0].cluster.";
 
 TEST_CASE("lint: a valid ClusterProfile has no findings") {
@@ -342,6 +344,36 @@ TEST_CASE("lint: a server with a password is reported as a secret and for what e
                    {{"clusters[0].cluster.server", "has user info"},
                     {"clusters[0].cluster.server", "a password", kWarning}});
   }
+}
+
+TEST_CASE("lint: a client's certificate and key must belong together") {
+  const test::Identity jane = test::make_identity({.common_name = "jane"});
+  const test::Identity joe = test::make_identity({.common_name = "joe"});
+  const auto with_pair = [](const std::string& certificate, const std::string& key) {
+    return kubeconfig("{client-certificate-data: " + encode_base64(certificate) +
+                      ", client-key-data: " + encode_base64(key) + "}");
+  };
+  const std::string path = "users[0].user.client-certificate-data";
+  check_findings(with_pair(jane.pem, jane.key_pem), {});
+  check_findings(with_pair(jane.pem, joe.key_pem), {{path, "key does not belong to its cert"}});
+  check_findings(with_pair(kCertificatePem, jane.key_pem), {{path, "a malformed certificate"}});
+  const std::string encrypted =
+      "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n"
+      "MAA=\n-----END EC PRIVATE KEY-----\n";
+  check_findings(with_pair(jane.pem, encrypted), {{path, "the client's key is encrypted"}});
+}
+
+TEST_CASE("lint: one malformed certificate beside a good one makes no kubeconfig's CA unusable") {
+  const auto with_ca = [](const std::string& pem) {
+    return kubeconfig("{token: abcdefghijklm}",
+                      "https://h', certificate-authority-data: '" + encode_base64(pem));
+  };
+  const std::string path = "clusters[0].cluster.certificate-authority-data";
+  const std::string malformed =
+      "-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n";
+  check_findings(with_ca(malformed), {{path, "holds no certificate that can be read"}});
+  check_findings(with_ca(malformed + test::make_ca("ca").pem),
+                 {{path, "block that is no certificate", kWarning}});
 }
 
 TEST_CASE("lint: a tls-server-name must be a host") {

@@ -242,19 +242,27 @@ std::string go_fault(std::string_view text, bool (*is_wanted)(std::string_view))
   return others.empty() ? "it has no -----BEGIN line" : "it holds " + others;
 }
 
-}  // namespace
-
-Result<std::vector<std::string>> parse_go_certificates(std::string_view text) {
+Result<std::vector<std::string>> parse_go_certificates(std::string_view text, bool takes_headers) {
   std::vector<std::string> certificates;
   std::string_view rest = text;
   while (const std::optional<PemBlock> block = next_go_block(rest)) {
-    if (block->label != "CERTIFICATE" || block->has_headers) continue;
+    if (block->label != "CERTIFICATE" || (block->has_headers && !takes_headers)) continue;
     certificates.emplace_back(block->der.reveal());
   }
   if (!certificates.empty()) return certificates;
   return Error::configuration(
       "holds no certificate in PEM: " +
       go_fault(text, [](std::string_view label) { return label == "CERTIFICATE"; }));
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> parse_go_certificates(std::string_view text) {
+  return parse_go_certificates(text, false);
+}
+
+Result<std::vector<std::string>> parse_go_client_certificates(std::string_view text) {
+  return parse_go_certificates(text, true);
 }
 
 Result<PemBlock> parse_go_private_key(std::string_view text) {
@@ -305,14 +313,6 @@ void append_pem(std::string_view label, std::string_view der, SecretString& out)
   }
   out.append(std::string(kEnd) + ends);
   wipe(body);
-}
-
-Result<std::string> go_certificates_text(std::string_view text) {
-  SecretString pem;
-  for (const std::string& der : TRY(parse_go_certificates(text))) {
-    append_pem("CERTIFICATE", der, pem);
-  }
-  return std::string(pem.reveal());
 }
 
 }  // namespace execcred

@@ -52,8 +52,8 @@ struct PemBlock {
 // which crypto/x509 ignores in a CA's file. Fails (configuration) if there is none, with the first
 // fault: "holds no certificate in PEM: the 'CERTIFICATE' of line 3 has no END line".
 Result<std::vector<std::string>> parse_go_certificates(std::string_view text);
-// The same certificates as PEM that every reader takes.
-Result<std::string> go_certificates_text(std::string_view text);
+// The same of a client's certificate, in which crypto/tls takes blocks with headers too.
+Result<std::vector<std::string>> parse_go_client_certificates(std::string_view text);
 // The block that Go's crypto/tls takes for the private key. Fails in the same way.
 Result<PemBlock> parse_go_private_key(std::string_view text);
 

@@ -4,7 +4,6 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/digest.hpp>
 #include <execcred/base/encoding.hpp>
-#include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
@@ -134,12 +133,6 @@ class Check {
 
   void check_certificate() {
     if (!start_openssl()) return unusable(cause::kProgramFailed, "OpenSSL does not start");
-    const auto certificates = parse_go_certificates(credential_.client_certificate);
-    if (!certificates) {
-      return unusable(invalid(), "the client's certificate " + certificates.error().message);
-    }
-    const Result<PemBlock> key = parse_go_private_key(credential_.client_key.reveal());
-    if (!key) return unusable(invalid(), "the client's key " + key.error().message);
     const Result<ClientPair> pair =
         ClientPair::parse(credential_.client_certificate, credential_.client_key);
     if (!pair) {

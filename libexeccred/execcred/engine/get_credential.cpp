@@ -22,7 +22,7 @@ Status check_usable(const Credential& credential) {
     return unusable("status.expirationTimestamp is over", cause::kCredentialExpired);
   }
   if (!credential.client_certificate.empty()) {
-    const auto certificates = parse_go_certificates(credential.client_certificate);
+    const auto certificates = parse_go_client_certificates(credential.client_certificate);
     if (!certificates) {
       return unusable("status.clientCertificateData " + certificates.error().message);
     }

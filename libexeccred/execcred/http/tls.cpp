@@ -5,10 +5,10 @@
 #include <execcred/base/pem.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/http/system_roots.hpp>
+#include <execcred/x509/private_key.hpp>
 
 #include <arpa/inet.h>
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
 #include <algorithm>
@@ -66,36 +66,30 @@ Result<X509Owner> parse_certificate(const std::string& der, const std::string& w
 Result<std::vector<X509Owner>> parse_chain(std::string_view pem) {
   const std::string what = "the client's certificate";
   if (pem.size() > kMaxPem) return Error::configuration(what + " is larger than 1 MiB");
-  const Result<std::vector<PemBlock>> blocks = parse_pem_blocks(pem);
-  if (!blocks) return Error::configuration(what + " " + blocks.error().message);
+  const Result<std::vector<std::string>> ders = parse_go_client_certificates(pem);
+  if (!ders) return Error::configuration(what + " " + ders.error().message);
   std::vector<X509Owner> chain;
-  for (const PemBlock& block : *blocks) {
-    if (block.label != "CERTIFICATE") continue;
-    X509Owner certificate = TRY(parse_certificate(std::string(block.der.reveal()), what));
-    chain.push_back(std::move(certificate));
-  }
-  if (chain.empty()) return Error::configuration(what + " holds no certificate");
+  for (const std::string& der : *ders) chain.push_back(TRY(parse_certificate(der, what)));
   return chain;
-}
-
-// Prevents OpenSSL from asking for a pass phrase on the terminal.
-int refuse_pass_phrase(char* /*buffer*/, int /*size*/, int /*is_writing*/, void* was_asked) {
-  *static_cast<bool*>(was_asked) = true;
-  return -1;
 }
 
 Result<KeyOwner> parse_key(const SecretString& pem) {
   if (pem.size() > kMaxPem) return Error::configuration("the client's key is larger than 1 MiB");
-  const BioOwner bio(BIO_new_mem_buf(pem.reveal().data(), static_cast<int>(pem.size())));
-  bool was_asked = false;
-  KeyOwner key(PEM_read_bio_PrivateKey(bio.get(), nullptr, refuse_pass_phrase, &was_asked));
-  const bool has_lacked = has_lacked_memory();
-  if (was_asked) return Error::configuration("the client's key is encrypted");
-  // OpenSSL passes over a byte order mark, and Go does not.
-  if (pem.reveal().starts_with("\xef\xbb\xbf")) key.reset();
-  if (key == nullptr && has_lacked) return no_memory_for_tls();
-  if (key == nullptr) return Error::configuration("the client's key is no private key in PEM");
-  return key;
+  const Result<PemBlock> block = parse_go_private_key(pem.reveal());
+  if (!block) return Error::configuration("the client's key " + block.error().message);
+  // As in Go, the content decides and not the label.
+  const auto* at = reinterpret_cast<const unsigned char*>(block->der.reveal().data());
+  KeyOwner key(d2i_AutoPrivateKey(nullptr, &at, static_cast<long>(block->der.size())));
+  if (has_lacked_memory() && key == nullptr) return no_memory_for_tls();
+  if (key == nullptr) {
+    const bool is_encrypted = block->is_encrypted || block->label == "ENCRYPTED PRIVATE KEY";
+    return Error::configuration(std::string("the client's key is ") +
+                                (is_encrypted ? "encrypted" : "malformed"));
+  }
+  Status usable = check_usable_by_clients(*key);
+  if (usable) return key;
+  usable.error().kind = Error::Kind::configuration;
+  return std::move(usable).error();
 }
 
 std::string text_of(const ASN1_STRING& string) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/encoding.hpp>
-#include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
@@ -10,6 +9,7 @@
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/kubeconfig.hpp>
 #include <execcred/os/file.hpp>
+#include <execcred/x509/certificate.hpp>
 
 #include <filesystem>
 #include <utility>
@@ -144,7 +144,7 @@ Status take_cluster(const KubeconfigCluster& entry, Hub& hub) {
   if (!entry.certificate_authority.empty()) {
     hub.tls_files.ca_certificates = entry.certificate_authority;
   } else if (authority && !authority->empty()) {
-    hub.http.tls.ca_certificates = TRY(go_certificates_text(*authority));
+    hub.http.tls.ca_certificates = TRY(go_authorities(*authority));
   }
   hub.http.tls.server_name = cluster.tls_server_name;
   if (!cluster.proxy_url.empty()) hub.http.proxy = {.url = cluster.proxy_url};

@@ -392,7 +392,7 @@ std::vector<Error> kubeconfig_user_problems(const Value& user, const std::string
 std::vector<Error> kubeconfig_credential_problems(const Value& user, const std::string& path) {
   std::vector<Error> problems = broken(kTokenRules, user, path);
   if (!has_certificate(user)) return problems;
-  check_pem(user, "client-certificate-data", parse_go_certificates, path, problems);
+  check_pem(user, "client-certificate-data", parse_go_client_certificates, path, problems);
   check_pem(user, "client-key-data", parse_go_private_key, path, problems);
   return problems;
 }

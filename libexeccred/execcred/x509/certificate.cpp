@@ -93,4 +93,17 @@ Status check_pair(Credential& credential, TimePoint now) {
   return {};
 }
 
+Result<std::string> go_authorities(std::string_view pem) {
+  TRY(start_openssl());
+  const std::vector<std::string> ders = TRY(parse_go_certificates(pem));
+  std::vector<Certificate> found;
+  for (const std::string_view whole : ders) {
+    std::string_view der = whole;
+    std::optional<Certificate> certificate = take_certificate(der);
+    if (certificate && der.empty()) found.push_back(*std::move(certificate));
+  }
+  if (found.empty()) return Error::configuration("holds no certificate that can be read");
+  return write_pem(found);
+}
+
 }  // namespace execcred

@@ -50,4 +50,8 @@ Result<ClientCertificate> check_client_certificate(std::string_view certificates
 // latest.
 Status check_pair(Credential& credential, TimePoint now);
 
+// The certificates of a CA's file that Go's crypto/x509 takes, as PEM that every reader takes: a
+// block that is no certificate is passed over. Fails (configuration) if there is none.
+Result<std::string> go_authorities(std::string_view pem);
+
 }  // namespace execcred

@@ -365,6 +365,11 @@ TEST_CASE("tls: invalid PEM is a configuration error that shows no key" *
         "the client's key is no private key in PEM");
   check({.ca_certificates = identity.pem,
          .client_certificate = identity.pem,
+         .client_key = SecretString("-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n"
+                                    "-----END ENCRYPTED PRIVATE KEY-----\n")},
+        "the client's key is encrypted");
+  check({.ca_certificates = identity.pem,
+         .client_certificate = identity.pem,
          .client_key = SecretString(other.key_pem)},
         "the client's key does not belong to its certificate");
 }
