@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -27,6 +28,28 @@ constexpr int kFileFlags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 Error cannot_write(const std::string& name) {
   return Error{.kind = Error::Kind::unavailable,
                .message = "cannot write the cache's file " + name + ": " + system_message(errno)};
+}
+
+// The names of all files that the cache writes. '#' is a number of 16 hexadecimal digits.
+constexpr std::array<std::string_view, 10> kForms = {
+    "##.credential", "##.failure",  "##.discovery", "##.refresh",    "##.request",
+    "##.lock",       "##.#.#.seen", "##.#.new",     "tidy.position", "tidy.#.new"};
+
+bool has_form(std::string_view name, std::string_view form) {
+  for (const char c : form) {
+    const std::string_view part = name.substr(0, c == '#' ? 16 : 1);
+    const bool is_number =
+        part.size() == 16 && part.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+    if (c == '#' ? !is_number : part != std::string_view(&c, 1)) return false;
+    name.remove_prefix(part.size());
+  }
+  return name.empty();
+}
+
+// Other programs may have files of the same endings in the directory.
+bool is_cache_file(std::string_view name) {
+  return std::any_of(kForms.begin(), kForms.end(),
+                     [name](std::string_view form) { return has_form(name, form); });
 }
 
 // A name for a new file that no other process uses, in this or another pid namespace.
@@ -142,7 +165,7 @@ std::vector<std::string> CacheDirectory::names(std::size_t limit, long& position
   const bool starts_behind = position != 0;
   if (starts_behind) seekdir(directory.get(), position);
   bool is_over = !starts_behind;  // when there are no more names
-  while (names.size() < limit) {
+  for (std::size_t count = 0; count < limit;) {
     const dirent* entry = readdir(directory.get());
     if (entry == nullptr && is_over) {
       position = 0;
@@ -153,8 +176,8 @@ std::vector<std::string> CacheDirectory::names(std::size_t limit, long& position
       is_over = true;
       continue;
     }
-    const std::string_view name(entry->d_name);
-    if (name != "." && name != "..") names.emplace_back(name);
+    ++count;
+    if (const std::string_view name(entry->d_name); is_cache_file(name)) names.emplace_back(name);
   }
   position = telldir(directory.get());
   return names;

@@ -53,9 +53,10 @@ class CacheDirectory {
 
   void remove(const std::string& name) const;
 
-  // Lists at most `limit` names in the file system's order, starting at `position` (0: the first),
-  // and after the last name again from the first. Sets `position` to the place of the name after
-  // the last one listed, or to 0 if all names were listed.
+  // Lists the cache's files. A file of another program in the directory is not listed, whatever its
+  // ending. Reads at most `limit` names in the file system's order, starting at `position` (0: the
+  // first), and after the last name again from the first. Sets `position` to the place of the name
+  // after the last one read, or to 0 if all names were read.
   std::vector<std::string> names(std::size_t limit, long& position) const;
 
  private:

@@ -129,20 +129,21 @@ TEST_CASE("write: the file is private, and its time is the entry's expiry") {
   const TempDir dir;
   const Result<CacheDirectory> directory = open_directory(dir / "cache");
   REQUIRE(directory);
+  const std::string name = hash_key("a").hex() + ".credential";
   const TimePoint end = TimePoint(std::chrono::seconds(1'782'907'200));
-  REQUIRE(directory->write("a.credential", "first", end));
-  REQUIRE(directory->write("a.credential", "second", end));
+  REQUIRE(directory->write(name, "first", end));
+  REQUIRE(directory->write(name, "second", end));
   struct stat status = {};
-  REQUIRE(stat((dir / "cache/a.credential").c_str(), &status) == 0);
+  REQUIRE(stat((dir / ("cache/" + name)).c_str(), &status) == 0);
   CHECK((status.st_mode & 07777U) == 0600);
   CHECK(status.st_mtime == 1'782'907'200);
-  const auto content = directory->read("a.credential", 100);
+  const auto content = directory->read(name, 100);
   REQUIRE(content);
   CHECK(content->reveal() == "second");
   long position = 0;
-  CHECK(directory->names(100, position) == std::vector<std::string>{"a.credential"});
+  CHECK(directory->names(100, position) == std::vector<std::string>{name});
   CHECK(position == 0);
-  CHECK_FALSE(directory->read("a.credential", 5));
+  CHECK_FALSE(directory->read(name, 5));
   CHECK_FALSE(directory->read("b.credential", 5));
 }
 

@@ -39,7 +39,7 @@ TEST_CASE("list_cache: keys, identity, target and times, and no secret") {
   cache.clock.time += 56min;
   cache.provider.error = test::down();
   CHECK(cache.token(sample_key("https://a.example.com")) == "token-2");
-  test::write_file(cache.path() / "stray.credential", "no entry");
+  test::write_file(cache.file(".credential", sample_key("stray")), "no entry");
   const Result<CacheDirectory> directory = open_directory(cache);
   REQUIRE(directory);
   const std::vector<CacheItem> items = list_cache(*directory);
@@ -66,7 +66,7 @@ TEST_CASE("clear_cache: everything is removed except the locks") {
   cache.provider.error = test::refused();
   CHECK(cache.token(sample_key("https://b.example.com")) == "invalid_grant");
   cache.provider.error.reset();
-  test::write_file(cache.path() / "abc.0123.new", "left behind");
+  test::write_file(cache.file(".0123456789abcdef.new"), "left behind");
   const Result<CacheDirectory> directory = open_directory(cache);
   REQUIRE(directory);
   CHECK(clear_cache(*directory) == 2);
@@ -148,6 +148,9 @@ TEST_CASE("a large directory is tidied in parts, one part in each run") {
   const TimePoint end = cache.clock.time + 1h;
   constexpr int kNeeded = 25'000;
   constexpr int kNeedless = 2'000;
+  const auto name_of = [](std::string_view of, int number) {
+    return hash_key(std::to_string(number)).hex() + std::string(of);
+  };
   const auto put = [&](const std::string& name, TimePoint ends) {
     REQUIRE(directory->mark(name) == CacheDirectory::Marked::now);
     const timespec time = {
@@ -156,10 +159,10 @@ TEST_CASE("a large directory is tidied in parts, one part in each run") {
     const std::array<timespec, 2> times = {time, time};
     REQUIRE(utimensat(directory->descriptor(), name.c_str(), times.data(), 0) == 0);
   };
-  for (int i = 0; i < kNeeded; ++i) put(std::to_string(i) + ".discovery", end);
+  for (int i = 0; i < kNeeded; ++i) put(name_of(".discovery", i), end);
   for (int i = 0; i < kNeedless / 2; ++i) {
-    put("old" + std::to_string(i) + ".credential", cache.clock.time);
-    put("lost" + std::to_string(i) + ".lock", cache.clock.time - 10min);
+    put(name_of(".credential", kNeeded + i), cache.clock.time);
+    put(name_of(".lock", 2 * kNeeded + i), cache.clock.time - 10min);
   }
   constexpr int kMostRuns = 1'000;
   const auto count_needless = [&] {
@@ -174,16 +177,17 @@ TEST_CASE("a large directory is tidied in parts, one part in each run") {
   CHECK(cache.token() == "token-1");
 
   // An invalid position does not stop the tidying.
+  const std::string lost = name_of(".lock", -1);
   for (const std::string_view position : {"9223372036854775807", "-1", "x", ""}) {
     CAPTURE(position);
-    put("lost.lock", cache.clock.time - 10min);
+    put(lost, cache.clock.time - 10min);
     test::write_file(cache.path() / "tidy.position", position, 0600);
-    for (int i = 0; i < kMostRuns && fs::exists(cache.path() / "lost.lock"); ++i) {
+    for (int i = 0; i < kMostRuns && fs::exists(cache.path() / lost); ++i) {
       tidy_cache(*directory, "89ab", static_cast<std::uint64_t>(i) * 7'919, cache.clock.time);
     }
-    CHECK_FALSE(fs::exists(cache.path() / "lost.lock"));
+    CHECK_FALSE(fs::exists(cache.path() / lost));
   }
-  for (int i = 10; i < kNeeded; ++i) directory->remove(std::to_string(i) + ".discovery");
+  for (int i = 10; i < kNeeded; ++i) directory->remove(name_of(".discovery", i));
   tidy_cache(*directory, "89ab", 0, cache.clock.time);
   CHECK_FALSE(fs::exists(cache.path() / "tidy.position"));
 }
@@ -207,15 +211,16 @@ TEST_CASE("a discovery document is removed after its expiry, and by clear_cache"
   CHECK(cache.token() == "token-1");
   const Result<CacheDirectory> directory = open_directory(cache);
   REQUIRE(directory);
-  const fs::path document = cache.path() / "0123.discovery";
-  REQUIRE(directory->write("0123.discovery", "a document", cache.clock.time + 1h));
+  const fs::path document = cache.file(".discovery", sample_key("document"));
+  const std::string name = document.filename();
+  REQUIRE(directory->write(name, "a document", cache.clock.time + 1h));
   CHECK(list_cache(*directory).size() == 1);
   tidy_cache(*directory, "89ab", 0, cache.clock.time + 59min);
   CHECK(fs::exists(document));
   tidy_cache(*directory, "89ab", 0, cache.clock.time + 1h);
   CHECK_FALSE(fs::exists(document));
-  CHECK_FALSE(fs::exists(cache.path() / "0123.lock"));
-  REQUIRE(directory->write("0123.discovery", "a document", cache.clock.time + 1h));
+  CHECK_FALSE(fs::exists(cache.file(".lock", sample_key("document"))));
+  REQUIRE(directory->write(name, "a document", cache.clock.time + 1h));
   clear_cache(*directory);
   CHECK_FALSE(fs::exists(document));
 }
@@ -223,7 +228,8 @@ TEST_CASE("a discovery document is removed after its expiry, and by clear_cache"
 TEST_CASE("a file of a killed writer is removed after ten minutes, not before") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
-  const fs::path left = test::write_file(cache.path() / "0123.4567.new", "left behind");
+  const fs::path left =
+      test::write_file(cache.file(".0123456789abcdef.new", sample_key("x")), "left behind");
   const Result<CacheDirectory> directory = open_directory(cache);
   REQUIRE(directory);
   const TimePoint now =
@@ -232,6 +238,55 @@ TEST_CASE("a file of a killed writer is removed after ten minutes, not before") 
   CHECK(fs::exists(left));
   tidy_cache(*directory, "89ab", 0, now + 11min);
   CHECK_FALSE(fs::exists(left));
+}
+
+TEST_CASE("files of other programs in the directory are not listed and not removed") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  const std::string key = hash_key("x").hex();
+  const std::string upper = "ABCDEF0123456789ABCDEF0123456789";
+  const std::set<std::string> names = {"Cargo.lock",
+                                       "db.credential",
+                                       "login.refresh",
+                                       "http.request",
+                                       "last.failure",
+                                       "mail.seen",
+                                       "dns.discovery",
+                                       "page.new",
+                                       "tidy.lock",
+                                       "tidy.positions",
+                                       ".lock",
+                                       key,
+                                       key + ".",
+                                       key + ".locks",
+                                       key + "0.lock",
+                                       key.substr(1) + ".lock",
+                                       upper + ".lock",
+                                       key + ".0123.new",
+                                       key + ".0123456789abcdef.seen",
+                                       "x" + key + ".credential"};
+  for (const std::string& name : names) test::write_file(cache.path() / name, "mine", 0600);
+  const auto others = [&] {
+    std::set<std::string> found;
+    for (const auto& file : fs::directory_iterator(cache.path())) {
+      const std::string name = file.path().filename();
+      if (names.contains(name)) found.insert(name);
+    }
+    return found;
+  };
+  const Result<CacheDirectory> directory = open_directory(cache);
+  REQUIRE(directory);
+  CHECK(list_cache(*directory).size() == 1);
+  // A year later, every file of the cache is needless.
+  const TimePoint later =
+      std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now()) +
+      24h * 365;
+  for (int i = 0; i < 10; ++i) tidy_cache(*directory, "89ab", static_cast<std::uint64_t>(i), later);
+  CHECK(others() == names);
+  CHECK(count_of(cache, "") == names.size());
+  CHECK(cache.token() == "token-2");
+  CHECK(clear_cache(*directory) == 1);
+  CHECK(others() == names);
 }
 
 }  // namespace
