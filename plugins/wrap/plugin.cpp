@@ -142,7 +142,6 @@ class Wrap final : public Provider {
                                       .directory = "/",
                                       .passes_exit_codes = is_plugin_of_ours(command.program),
                                       .names_causes = true,
-                                      .ends_orphans = true,
                                       .token_field = options_.token_field},
                                      call);
     if (run.failure) {

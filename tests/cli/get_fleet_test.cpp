@@ -424,6 +424,17 @@ TEST_CASE("get --all: verdicts are coloured on a terminal, unless NO_COLOR is se
   const Fleet fleet;
   const auto on_terminal = [&](const std::string& variable) {
     std::string line;
+TEST_CASE("get --all: what a program leaves running in a session of its own ends with it") {
+  const Sandbox programs;
+  const std::string file = programs.at("daemon");
+  const Inventory inventory(
+      mapping({mapped("p", programs.script("p", daemon_in(file) + printing(kToken)))}),
+      profile("a", {provider("p")}));
+  CHECK(inventory.run("get", {"--all"}).exit_code == 0);
+  const pid_t pid = std::stoi(read_text(file));
+  CHECK(wait_until([pid] { return !is_running(pid); }));
+}
+
     for (const std::string& word : fleet.command({"--provider=good"}).arguments) line += word + " ";
     return run({.arguments = {"/usr/bin/script", "-qec", line, "/dev/null"},
                 .environment = {"PATH=/usr/bin:/bin", "TERM=xterm", variable}})

@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
+
 using namespace blackbox;
 
 namespace {
@@ -142,6 +144,58 @@ TEST_CASE("get: no failure shows what the plugin printed") {
   CHECK_FAILURE(get_from_script("printf %s " + canary), 1,
                 "it is no valid JSON at line 1, column 1");
   CHECK_FAILURE(get_from_script("printf %s " + canary + "\nexit 1"), 1, "ended with exit code 1");
+}
+
+// However the plugin ends, or the run.
+TEST_CASE("get: what the plugin leaves running in a session of its own ends with the run" *
+          doctest::description("promise 26")) {
+  const Sandbox programs;
+  const auto inventory = [&](const std::string& name, const std::string& last) {
+    return Inventory(
+        mapping({mapped("p", programs.script(name, daemon_in(programs.at(name + ".pid")) + last))}),
+        profile("a", {provider("p")}));
+  };
+  const auto pid_of = [&](const std::string& name) {
+    const std::string text = read_text(programs.at(name + ".pid"));
+    return text.ends_with('\n') ? std::stoi(text) : 0;
+  };
+  const auto has_ended = [&](const std::string& name) {
+    const pid_t pid = pid_of(name);
+    return pid > 0 && wait_until([pid] { return !is_running(pid); });
+  };
+  CHECK_SUCCESS(inventory("good", printing_answer(token_status())).run("get"));
+  CHECK(has_ended("good"));
+  CHECK(inventory("bad", "exit 1").run("get").exit_code == 1);
+  CHECK(has_ended("bad"));
+  CHECK(inventory("slow", "exec sleep 1000").run("get", {"--timeout=1s"}).exit_code == 3);
+  CHECK(has_ended("slow"));
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    CAPTURE(signal);
+    const std::string name = "signal-" + std::to_string(signal);
+    const Inventory hanging = inventory(name, "exec sleep 1000");
+    Child child(hanging.command("get", {"--timeout=60s"}));
+    REQUIRE(wait_until([&] { return pid_of(name) > 0; }));
+    kill(child.pid(), signal);
+    CHECK(child.wait().signal == signal);
+    CHECK(has_ended(name));
+  }
+}
+
+TEST_CASE("get: children of the program that became execcred are not ended") {
+  const Sandbox programs;
+  const Inventory inventory(
+      mapping({mapped("p", programs.script("p", printing_answer(token_status())))}),
+      profile("a", {provider("p")}));
+  Command command = inventory.command("get");
+  std::string words;
+  for (const std::string& word : command.arguments) words += " '" + word + "'";
+  command.arguments = {
+      "/bin/sh", "-c",
+      "sleep 1000 >/dev/null 2>&1 & echo $! >'" + programs.at("pid") + "'; exec" + words};
+  CHECK_SUCCESS(run(command));
+  const pid_t pid = std::stoi(read_text(programs.at("pid")));
+  CHECK(is_running(pid));
+  kill(pid, SIGKILL);
 }
 
 TEST_CASE("get: execcred-token-file gives a credential by its mapping and ClusterProfile") {

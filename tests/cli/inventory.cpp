@@ -69,6 +69,11 @@ Outcome get_from_script(std::string_view body, std::vector<std::string> argument
   return inventory.run("get", std::move(arguments));
 }
 
+std::string daemon_in(const std::string& file) {
+  return "setsid sh -c 'echo $$ >\"" + file + "\"; exec sleep 1000' &\nuntil [ -s '" + file +
+         "' ]; do :; done\n";
+}
+
 std::string printing(std::string_view token, std::string_view version) {
   return R"(printf '%s\n' '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/)" +
          std::string(version) + R"(","status":{"token":")" + std::string(token) + "\"}}'";

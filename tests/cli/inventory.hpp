@@ -54,6 +54,8 @@ class Inventory {
 
 // One provider "p", whose program is the script; run by "execcred get".
 Outcome get_from_script(std::string_view body, std::vector<std::string> arguments = {});
+// A script's body that leaves a process in a session of its own, whose number is in the file.
+std::string daemon_in(const std::string& file);
 // A script's body that prints an ExecCredential with the token.
 std::string printing(std::string_view token, std::string_view version = "v1");
 

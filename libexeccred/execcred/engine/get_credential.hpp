@@ -30,8 +30,9 @@ struct PluginRun {
   // Receives how the program ended: an exit code, or a signal that is not 0. Not called if the
   // program could not be started or did not end within the limit.
   std::function<void(int exit_code, int signal)> on_end = {};
-  // A signal that ends this process first ends the program and all that it started. For a process
-  // of one thread only.
+  // A signal that ends this process first ends the program and all that it started. What it leaves
+  // running when it ends is ended too, unless this process had children before the call. For a
+  // process of one thread only.
   bool ends_with_signals = false;
   // When this descriptor becomes readable, the program is ended as at the limit; -1 for none. For a
   // process with several threads.

@@ -162,8 +162,7 @@ InnerRun run_inner_program(const InnerProgram& program, const CallContext& call)
                    .limit = limit_of(call),
                    .max_output = program.max_output,
                    .on_error_output = [&run](std::string_view text) { hear(text, run.said); },
-                   .ends_with_signals = true,
-                   .ends_orphans = program.ends_orphans});
+                   .ends_with_signals = true});
   if (finished) run.output = std::move(finished->output);
   run.said = without_secrets(run.said, secrets_of(run.output, program.token_field));
   if (!finished) {

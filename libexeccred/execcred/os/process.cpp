@@ -72,7 +72,14 @@ void kill_children() {
   }
 }
 
-// Ends and reaps what this process has adopted, and what it adopts by that. Async-signal-safe.
+}  // namespace
+
+bool adopt_orphans() {
+  siginfo_t child = {};
+  const bool has_children = waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0;
+  return !has_children && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+}
+
 void end_orphans() {
   constexpr int kMilliseconds = 500;
   for (int waited = 0; waited < kMilliseconds; ++waited) {
@@ -84,6 +91,8 @@ void end_orphans() {
     poll(nullptr, 0, 1);
   }
 }
+
+namespace {
 
 void end_group(int signal) {
   // set_up_process() requests SIGUSR1 for the end of the parent's thread, which the parent may
@@ -118,6 +127,7 @@ GroupGuard::~GroupGuard() {
   for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
     sigaction(kEndingSignals[i], &former_actions[i], nullptr);
   }
+  adopts_orphans = 0;
 }
 
 namespace {
@@ -520,7 +530,7 @@ Result<Finished> run_command(const Command& command) {
             .parent = getpid(),
             .no_signals = {}};
   sigemptyset(&plan.no_signals);
-  if (command.ends_orphans && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0) adopts_orphans = 1;
+  if (command.ends_with_signals) adopts_orphans = adopt_orphans() ? 1 : 0;
   pid_t pid = 0;
   // Signals are blocked until an object exists that ends the child.
   std::optional<SignalBlock> block(SignalBlock::Signals::all);

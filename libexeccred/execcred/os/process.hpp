@@ -31,6 +31,14 @@ class GroupGuard {
 // children of other code.
 void reap_orphans();
 
+// Makes this process the parent of every orphan among its descendants, for end_orphans(). Returns
+// false, and does nothing, if it has children already: they may be of the program that became this
+// one, and must not be ended.
+bool adopt_orphans();
+// Kills and reaps all children of this thread, and what it adopts by that, within half a second.
+// The first thread of a process is the one that adopts. Async-signal-safe.
+void end_orphans();
+
 // Runs another program for its output, within limits.
 //
 // The program gets exactly the environment that is given, /dev/null as standard input, default
@@ -59,12 +67,10 @@ struct Command {
   // Receives all of the error output, as it arrives.
   std::function<void(std::string_view)> on_error_output = {};
   // If true, a signal that ends this process (SIGTERM, SIGINT, SIGHUP, a deadline's SIGALRM) first
-  // ends the program's whole group. The call then sets the handlers of these signals, so the
-  // process must have one thread only.
+  // ends the program's whole group. However the call ends, processes that left the group (daemons)
+  // are ended too, unless this process had children before. The call sets the handlers of these
+  // signals, so the process must have one thread only, and start no other program meanwhile.
   bool ends_with_signals = false;
-  // If true, processes that left the group (daemons) are ended with it, because this process adopts
-  // them. For a program of one thread that runs no others, with ends_with_signals.
-  bool ends_orphans = false;
   // When this descriptor becomes readable, the program is ended as at the limit; -1 for none. For a
   // process in which several threads run programs.
   int stop = -1;

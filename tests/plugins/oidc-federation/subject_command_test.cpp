@@ -133,15 +133,19 @@ TEST_CASE("command: one that hangs is ended at the deadline, with its child proc
   CHECK(fed.idp.connections() == 0);
 }
 
-TEST_CASE("command: child processes that keep its output open do not delay the run") {
+TEST_CASE(
+    "command: child processes that keep its output open do not delay the run, and end with it") {
   Federation fed;
   const std::string word = "61.75" + std::to_string(getpid());
-  const std::string script =
-      fed.sandbox.script("get-token", "sleep " + word + " &\necho " + fed.subject);
-  const Outcome outcome = fed.run(by({script}));
-  CHECK_SUCCESS(outcome);
-  CHECK(outcome.elapsed < blackbox::kNoWait);
-  CHECK(blackbox::wait_until([&] { return sleepers(word) == 0; }, milliseconds(2000)));
+  for (const std::string lead : {"", "setsid "}) {
+    CAPTURE(lead);
+    const std::string script = fed.sandbox.script(
+        "get-token", "PATH=/usr/bin:/bin\n" + lead + "sleep " + word + " &\necho " + fed.subject);
+    const Outcome outcome = fed.run_cold(by({script}));
+    CHECK_SUCCESS(outcome);
+    CHECK(outcome.elapsed < blackbox::kNoWait);
+    CHECK(blackbox::wait_until([&] { return sleepers(word) == 0; }, milliseconds(2000)));
+  }
 }
 
 TEST_CASE("command: it gets the environment without EXECCRED variables and the client's document") {
