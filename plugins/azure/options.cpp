@@ -99,6 +99,7 @@ void add_workload(OptionSet& set, Options& options) {
   set.add_parsed("tenant-id", options.tenant_id, "ID", "Entra tenant, a GUID or a domain",
                  parse_tenant)
       .from_profile()
+      .replaceable()
       .allowed_by("allow-tenant")
       .judged_by(judge_tenant)
       .form(kTenantForm)

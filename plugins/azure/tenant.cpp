@@ -5,7 +5,6 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
-#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -14,26 +13,12 @@
 namespace execcred::azure {
 namespace {
 
-constexpr const char* kField = "tenantId";
-
 // The tenant of the variable AZURE_TENANT_ID; empty if it is not set.
 Result<std::string> tenant_of_variable(const Environment& environment) {
   const auto text = environment.get(kTenantVariable);
   if (!text) return std::string();
   return parse_tenant(std::string(*text))
       .context("reading the variable " + std::string(kTenantVariable));
-}
-
-// The ClusterProfile's tenant, which Settings does not use if the controller has set one; empty if
-// there is none.
-Result<std::string> tenant_of_config(const ExecInfo& info) {
-  if (!info.cluster) return std::string();
-  const json::Value* const value = info.cluster->config.find(kField);
-  if (value == nullptr || value->is_null()) return std::string();
-  const std::string path = std::string("spec.cluster.config.") + kField;
-  const std::string text = TRY(json::read_string(*value, path));
-  if (text.empty()) return text;  // as Settings has it
-  return parse_tenant(text).context("reading " + path);
 }
 
 bool is_same(const std::string& one, const std::string& other) {
@@ -54,15 +39,14 @@ Error refused(const Options& options, const std::string& tenant, const std::stri
 
 }  // namespace
 
-Result<std::string> chosen_tenant(const Options& options, bool is_of_profile, const ExecInfo& info,
-                                  const Environment& environment) {
+Result<std::string> chosen_tenant(const Options& options, const Setting& setting,
+                                  const ExecInfo& info, const Environment& environment) {
   std::string own = options.tenant_id;
   std::string profiles;
-  if (is_of_profile) {
+  if (setting.is_from_profile()) {
     std::swap(own, profiles);
-    own = TRY(tenant_of_variable(environment));
-  } else {
-    profiles = TRY(tenant_of_config(info));
+    own =
+        setting.replaced.empty() ? TRY(tenant_of_variable(environment)) : setting.replaced.front();
   }
   if (profiles.empty() && own.empty()) {
     Error error = {.kind = Error::Kind::configuration,

@@ -9,17 +9,18 @@
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/exec/exec_credential.hpp>
+#include <execcred/exec/settings.hpp>
 
 #include <string>
 
 namespace execcred::azure {
 
-// `is_of_profile`: a ClusterProfile set --tenant-id, not the controller. Returns the controller's
-// tenant (flag or variable), unless the ClusterProfile names another one that
+// `setting` is that of --tenant-id. Returns the controller's tenant (flag or variable), unless the
+// ClusterProfile names another one that
 // --allow-tenant allows. Fails (configuration) if there is no tenant, or if the ClusterProfile
 // names another one and --allow-tenant is not given; (no_credential) if it is not one of the
 // allowed tenants.
-Result<std::string> chosen_tenant(const Options& options, bool is_of_profile, const ExecInfo& info,
-                                  const Environment& environment);
+Result<std::string> chosen_tenant(const Options& options, const Setting& setting,
+                                  const ExecInfo& info, const Environment& environment);
 
 }  // namespace execcred::azure

@@ -73,8 +73,7 @@ Status WorkloadIdentity::read_settings(const Settings& settings, Inputs& inputs)
   if (options_.federated_token_file.empty()) {
     return unset("federated token file", "--federated-token-file=PATH", kTokenFileVariable);
   }
-  const bool is_of_profile = settings.get("tenant-id").is_from_profile();
-  tenant_ = TRY(chosen_tenant(options_, is_of_profile, info,
+  tenant_ = TRY(chosen_tenant(options_, settings.get("tenant-id"), info,
                               inputs.unrecorded_environment("the tenant itself is recorded")));
   inputs.add("tenant", ascii_lower(tenant_));
   proxy_ = TRY(token_proxy_of(inputs.environment()));

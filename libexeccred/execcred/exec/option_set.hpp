@@ -118,6 +118,7 @@ struct Option {
   const ValueForm* form = nullptr;
   std::string_view permission = {};  // the option that may have to allow a ClusterProfile's value
   bool is_choice = false;            // an identity: only `permission` may allow it
+  bool is_replaceable = false;       // a ClusterProfile's field takes the controller's place
   // The finding about a ClusterProfile's value, for lint.
   std::optional<Finding> (*judge)(const std::string& value, const Settings& settings) = nullptr;
   bool is_directory = false;            // its value is a path, of a directory
@@ -225,6 +226,11 @@ class OptionBuilder {
   // option `permission` (profile_choice.hpp). `permission` must be a literal, and is not copied.
   OptionBuilder& chosen_among(std::string_view permission) {
     return from_profile().allowed_by(permission).set([](Option& o) { o.is_choice = true; });
+  }
+  // The field of a ClusterProfile is used also if the controller has set the option. The plugin
+  // must refuse it if it may not replace that value, which is Setting::replaced.
+  OptionBuilder& replaceable() {
+    return set([](Option& o) { o.is_replaceable = true; });
   }
   OptionBuilder& or_from_field(std::string_view field) {
     return set([field](Option& o) { o.shared_field = field; });

@@ -303,17 +303,19 @@ Status Settings::take_field(const json::Member& member) {
   // the controller.
   const bool is_compared =
       setting.origin == Setting::Origin::profile_config || (is_set && option->is_choice);
-  if (is_set && !is_compared) return {};
+  const bool replaces = option->is_replaceable && setting.is_from_controller();
+  if (is_set && !is_compared && !replaces) return {};
   std::vector<std::string> texts = TRY(read_field(*option, member.value, path));
   if (is_compared && texts != setting.texts) {
     if (setting.is_from_controller()) return not_its_choice(path, where_from(option->name));
     return Error::configuration(path + " differs from " + where_from(option->name),
                                 "both set " + option->flag() + "; leave one out");
   }
-  if (texts.empty() || is_set) return {};
-  setting.origin = Setting::Origin::profile_config;
-  setting.texts = std::move(texts);
-  setting.config_field = member.name;
+  if (texts.empty() || (is_set && !replaces)) return {};
+  setting = {.origin = Setting::Origin::profile_config,
+             .texts = std::move(texts),
+             .replaced = std::move(setting.texts),
+             .config_field = member.name};
   return {};
 }
 

@@ -5,7 +5,8 @@
 //
 // Other programs' variables (OptionBuilder::variable) are set by a platform for every program. They
 // come last, so that a ClusterProfile's region is used although each Pod has AWS_REGION. For an
-// option that may not come from a ClusterProfile, this makes no difference.
+// option that may not come from a ClusterProfile, this makes no difference. spec.cluster.config
+// comes first for an option that is OptionBuilder::replaceable().
 //
 // Two sources belong to the writer of a ClusterProfile: spec.cluster.config, and the arguments
 // behind --from-profile, which a controller's library appends. Both may set only options that are
@@ -35,6 +36,8 @@ struct Setting {
   enum class Origin { unset, flag, profile_argument, environment, profile_config, variable };
   Origin origin = Origin::unset;
   std::vector<std::string> texts = {};
+  std::vector<std::string> replaced =
+      {};                          // the controller's, in whose place a ClusterProfile's are
   std::string config_field = {};   // of profile_config
   std::string empty_field = {};    // of spec.cluster.config: "" stands there, which sets nothing
   std::string_view variable = {};  // of variable: its name
@@ -68,7 +71,8 @@ class Settings {
   // Fails (configuration) if an argument behind the boundary set an option that may not come from
   // there with the controller's settings.
   Status check_profile_arguments() const;
-  // Reads the values that neither flags nor the environment set. `config` may be of any kind, but
+  // Reads the values that neither flags nor the environment set, and those that may replace them.
+  // `config` may be of any kind, but
   // only an object has settings. A field that may be set there and is null or "" counts as absent,
   // because upstream's struct writes "" for a field that is not set.
   Status read_config(const json::Value& config);

@@ -121,6 +121,24 @@ TEST_CASE("the refusal names both tenants and the flag that would allow it") {
   CHECK(blackbox::says(outcome, std::string("--allow-tenant=") + kOtherTenant));
 }
 
+TEST_CASE("--show-config shows the tenant that gets the token, and whose it is") {
+  const Cloud cloud;
+  const auto shown = [&](const Texts& allowed, Outcome& outcome) {
+    Ask ask = {.arguments = cloud.workload_options() + allowed + Texts{"--show-config"},
+               .config = std::string(R"({"tenantId":")") + kOtherTenant + "\"}"};
+    outcome = cloud.run_cold(ask);
+    CHECK(outcome.exit_code == 0);
+    return blackbox::shown_setting(outcome.output, "--tenant-id");
+  };
+  Outcome outcome;
+  const std::string of_profile = std::string(kOtherTenant) + " spec.cluster.config.tenantId";
+  CHECK(shown({std::string("--allow-tenant=") + kOtherTenant}, outcome) == of_profile);
+  CHECK(outcome.error_output == "");
+  CHECK(shown({}, outcome) == of_profile);
+  CHECK(blackbox::says(outcome, "the ClusterProfile's tenant"));
+  CHECK(cloud.entra.connections() == 0);
+}
+
 TEST_CASE("--allow-tenant has no variable, and may not come from a ClusterProfile") {
   const Cloud cloud;
   Ask ask = {.variables = cloud.workload_variables() +
