@@ -9,6 +9,7 @@
 #include <execcred/base/url.hpp>
 #include <execcred/base/version.hpp>
 #include <execcred/exec/access_rules.hpp>
+#include <execcred/exec/inputs.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/exec/profile_choice.hpp>
 #include <execcred/exec/run_record.hpp>
@@ -114,6 +115,8 @@ class Run {
   Result<std::string> read_exec_info() const;
   Status read_config(const ExecInfo& info, const DebugLog& debug);
   Status check_required(const ExecInfo& info) const;
+  void add_settings(CredentialRequest& request) const;
+  Status check_rules(const CredentialRequest& request) const;
   void warn_of_servers() const;
   Result<SecretString> ask_provider(const CredentialRequest& request, const DebugLog& debug);
 
@@ -187,23 +190,11 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
   TRY(read_config(request.info, debug));
   TRY(settings_.read_variables(environment_));
   TRY(settings_.store());
-  request.plugin = plugin_.name;
-  request.settings = &settings_;
-  request.cluster_name = common_.cluster_name;
-  request.rules = common_.rules;
-  request.max_age = common_.max_age;
+  add_settings(request);
   TRY(check_required(request.info).cause(cause::kMappingInvalid));
-
-  const Binding binding = provider_.binding(settings_);
-  const bool is_named = binding.kind == Binding::Kind::named_server;
   deadline::enter_phase("checking the cluster");
   Result<SecretString> document = [&]() -> Result<SecretString> {
-    if (binding.check_cluster != nullptr && request.info.cluster) {
-      TRY(binding.check_cluster(*request.info.cluster));
-    }
-    TRY(check_cluster(common_.rules, request.info, is_named ? binding.text : ""));
-    TRY(check_audience_choice(options_, settings_, common_.rules, request.info));
-    TRY(check_choices(options_, settings_));
+    TRY(check_rules(request));
     return ask_provider(request, debug);
   }();
   if (!request.info.cluster) return document;
@@ -211,19 +202,45 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
                                      redacted_url(request.info.cluster->server));
 }
 
-// Problems that would stop a run are printed. They do not stop --show-config, which helps to find
-// them.
+void Run::add_settings(CredentialRequest& request) const {
+  request.plugin = plugin_.name;
+  request.settings = &settings_;
+  request.cluster_name = common_.cluster_name;
+  request.rules = common_.rules;
+  request.max_age = common_.max_age;
+}
+
+// A person who runs --show-config by hand sends no document.
+Status Run::check_rules(const CredentialRequest& request) const {
+  const ExecInfo& info = request.info;
+  if (!common_.show_config || !request.document.empty()) {
+    const Binding binding = provider_.binding(settings_);
+    const bool is_named = binding.kind == Binding::Kind::named_server;
+    if (binding.check_cluster != nullptr && info.cluster) {
+      TRY(binding.check_cluster(*info.cluster));
+    }
+    TRY(check_cluster(common_.rules, info, is_named ? binding.text : ""));
+  }
+  TRY(check_audience_choice(options_, settings_, common_.rules, info));
+  return check_choices(options_, settings_);
+}
+
+// Problems that would stop a run before it asks are printed. They do not stop --show-config, which
+// helps to find them.
 Result<SecretString> Run::show_config(const Status& environment, const DebugLog& debug) {
-  const auto check = [this](const auto& result) {
-    if (!result) deadline::write_to_stderr(format_error(plugin_.name, result.error()));
+  bool is_sound = true;
+  const auto check = [&](const auto& result) {
+    if (result) return;
+    is_sound = false;
+    deadline::write_to_stderr(format_error(plugin_.name, result.error()));
   };
   check(environment);
   const Status used = settings_.check_uses();
   check(used);
   if (used) check(provider_.refusal(settings_, environment_));
   check(settings_.check_profile_arguments());
-  std::string document;
-  const Result<ExecInfo> info = exec_info(document, debug);
+  CredentialRequest request;
+  Result<ExecInfo> info = exec_info(request.document, debug);
   check(info);
   if (info) check(read_config(*info, debug));
   check(settings_.read_variables(environment_));
@@ -231,6 +248,14 @@ Result<SecretString> Run::show_config(const Status& environment, const DebugLog&
   // Each call continues after the setting at which the previous one failed.
   for (Status stored = settings_.store(); !stored; stored = settings_.store()) check(stored);
   check(info ? check_required(*info) : settings_.check_required());
+  add_settings(request);
+  if (info) request.info = *std::move(info);
+  if (is_sound) check(check_rules(request));
+  // The plan asks nobody.
+  if (is_sound && !request.document.empty()) {
+    Inputs inputs(request, environment_);
+    check(provider_.plan(settings_, inputs));
+  }
   return SecretString(settings_.show());
 }
 

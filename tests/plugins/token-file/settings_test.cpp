@@ -61,6 +61,36 @@ TEST_CASE("--show-config works where a run would fail: no file, expired, wrong s
   CHECK(expired.run_for(kServer, {"--show-config", "--allow-server=https://other"}).exit_code == 0);
 }
 
+TEST_CASE("--show-config prints the rule that would refuse the client's document") {
+  const TokenFile file;
+  struct Case {
+    std::string server;
+    std::vector<std::string> arguments;
+    std::string message;
+  };
+  for (const Case& c :
+       {Case{"http://10.1.2.3", {}, "is not https"},
+        Case{"https://10.1.2.3", {"--allow-server=https://other"}, "matches no --allow-server"},
+        Case{"https://10.1.2.3", {"--token-file=/tokens/{name}"}, "'{name}' is no placeholder"}}) {
+    CAPTURE(c.message);
+    std::vector<std::string> arguments = c.arguments;
+    if (arguments.empty() || !arguments.front().starts_with("--token-file")) {
+      arguments.push_back("--token-file=" + file.path());
+    }
+    const std::string document = "KUBERNETES_EXEC_INFO=" + exec_info(kV1, c.server);
+    const Outcome refused = run(token_file_command(arguments, {document}));
+    CHECK(refused.exit_code != 0);
+    arguments.emplace_back("--show-config");
+    const Outcome shown = run(token_file_command(arguments, {document}));
+    CHECK(shown.exit_code == 0);
+    CHECK(shown.error_output.find(c.message) != std::string::npos);
+    CHECK(refused.error_output.find(c.message) != std::string::npos);
+    // By hand, without a document, only the settings are judged.
+    arguments.push_back("--allow-server=https://other");
+    CHECK(run(token_file_command(arguments)).error_output == "");
+  }
+}
+
 TEST_CASE("every option that has a variable is set by it, and a flag overrides the variable") {
   struct Case {
     std::string option;
