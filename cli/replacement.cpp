@@ -21,6 +21,7 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -198,7 +199,12 @@ class Masks {
 std::string without_secrets(std::string_view text, Masks& masks) {
   const Result<std::vector<Value>> documents = parse_documents(text, kMaxInventory);
   std::string safe;
-  if (!documents) return safe;
+  if (trim(text).empty()) return safe;
+  if (!documents) {
+    const auto lines = std::count(text.begin(), text.end(), '\n') + (text.ends_with('\n') ? 0 : 1);
+    return "(" + std::to_string(lines) + (lines == 1 ? " line that is" : " lines that are") +
+           " no YAML)\n";
+  }
   for (const Value& document : *documents) {
     if (!safe.empty()) safe += "---\n";
     safe += yaml::to_text(masks.hide(document));
@@ -206,11 +212,11 @@ std::string without_secrets(std::string_view text, Masks& masks) {
   return safe;
 }
 
-// The content of the file; empty if it does not exist.
-Result<std::string> read_present(const std::string& path) {
+// The content of the file; nullopt if it does not exist.
+Result<std::optional<std::string>> read_present(const std::string& path) {
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return std::string();
-  return read_untrusted_file(path, kMaxInventory);
+  if (!std::filesystem::exists(path, ignored)) return std::optional<std::string>();
+  return std::optional(TRY(read_untrusted_file(path, kMaxInventory)));
 }
 
 }  // namespace
@@ -253,9 +259,12 @@ Result<std::string> Replacement::apply(std::string_view text, const std::string&
   if (is_diff_ || is_dry_) {
     // Without -o, --diff only reads the file, which may be a symbolic link.
     if (is_named) TRY(check_replaceable(path));
-    const std::string present = TRY(read_present(path));
-    if (is_diff_) return diff_without_secrets(present, text, path);
-    return in_quotes(path) + (present == text ? " would be unchanged" : " would be replaced") +
+    const std::optional<std::string> present = TRY(read_present(path));
+    if (is_diff_) return diff_without_secrets(present.value_or(""), text, path);
+    const std::string_view change = !present           ? "created"
+                                    : *present == text ? "unchanged"
+                                                       : "replaced";
+    return in_quotes(path) + " would be " + std::string(change) +
            (what.empty() ? "" : ", with " + what) + "\n";
   }
   const Written written = TRY(replace_file(path, text));

@@ -449,7 +449,7 @@ TEST_CASE("kubeconfig --dry-run and --diff: the file stays as it is") {
   const std::string file = inventory.sandbox().at("fleet.kubeconfig");
   const Outcome dry = inventory.run("kubeconfig", {"-o", file, "--dry-run"});
   CHECK_MESSAGE(dry.exit_code == 0, describe(dry));
-  CHECK(dry.output == "'" + file + "' would be replaced, with 1 cluster\n");
+  CHECK(dry.output == "'" + file + "' would be created, with 1 cluster\n");
   const Outcome diff = inventory.run("kubeconfig", {"-o", file, "--diff"});
   CHECK_MESSAGE(diff.exit_code == 0, describe(diff));
   CHECK(diff.output.starts_with("--- " + file + "\n+++ " + file + " (new)\n@@ -0,0 +1,"));
@@ -461,6 +461,18 @@ TEST_CASE("kubeconfig --dry-run and --diff: the file stays as it is") {
         "'" + file + "' would be unchanged, with 1 cluster\n");
   CHECK_REFUSAL(inventory.run("kubeconfig", {"--diff"}), 2,
                 "--diff is given without a file to replace");
+}
+
+TEST_CASE(
+    "arguments: --diff says how many lines of the old file cannot be read, and none of them") {
+  const Inventory inventory(mapping({mapped("p", "/bin/true")}), good("a"));
+  const std::string file = inventory.sandbox().write("old", "{\nS3CRET\n]: [\n");
+  const Outcome diff = inventory.run("kubeconfig", {"-o", file, "--diff"});
+  CHECK_MESSAGE(diff.exit_code == 0, describe(diff));
+  CHECK(diff.output.find("\n-(3 lines that are no YAML)\n") != std::string::npos);
+  CHECK(diff.output.find("S3CRET") == std::string::npos);
+  CHECK(inventory.run("kubeconfig", {"-o", file, "--dry-run"}).output ==
+        "'" + file + "' would be replaced, with 1 cluster\n");
 }
 
 TEST_CASE("--diff: secrets of the old and the new file are not shown") {
@@ -484,7 +496,7 @@ TEST_CASE("--diff: secrets of the old and the new file are not shown") {
   // A file that is no valid document is not shown at all.
   const std::string broken = sandbox.write("broken", "token: S3cretCanary\n  x: [\n");
   const Outcome over = run({.arguments = {kCli, "migrate", "--diff", file, "-o", broken}});
-  CHECK(over.output.find("\n@@ -0,0 +1,") != std::string::npos);
+  CHECK(over.output.find("\n-(2 lines that are no YAML)\n") != std::string::npos);
   CHECK(over.output.find("S3cretCanary") == std::string::npos);
 }
 

@@ -140,7 +140,7 @@ TEST_CASE("migrate --dry-run and --diff: the file stays as it is") {
   CHECK(dry.output.ends_with("\n'" + file + "' would be replaced\n"));
   const std::string other = sandbox.at("other");
   CHECK(migrate({file, "-o", other, "--dry-run"})
-            .output.ends_with("'" + other + "' would be replaced\n"));
+            .output.ends_with("'" + other + "' would be created\n"));
   const Outcome diff = migrate({file, "-o", file, "--diff"});
   CHECK_MESSAGE(diff.exit_code == 0, describe(diff));
   CHECK(diff.output.starts_with("--- " + file + "\n+++ " + file + " (new)\n"));
