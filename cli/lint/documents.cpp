@@ -14,7 +14,6 @@
 #include <execcred/yaml/documents.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
@@ -176,33 +175,6 @@ std::optional<Place> place_of_no_text(std::string_view text) {
   return std::nullopt;
 }
 
-// The position in a message such as "… at line 3, column 7", perhaps with ", counted from line 20"
-// after it. nullopt if the message has none.
-std::optional<Place> place_in(std::string_view message) {
-  const auto number_behind = [message](std::string_view words) {
-    std::size_t number = 0;
-    const std::size_t at = message.rfind(words);
-    if (at == std::string_view::npos) return number;
-    const std::string_view rest = message.substr(at + words.size());
-    std::from_chars(rest.data(), rest.data() + rest.size(), number);
-    return number;
-  };
-  const std::size_t line = number_behind(" at line ");
-  const std::size_t column = number_behind(", column ");
-  if (line == 0 || column == 0) return std::nullopt;
-  const std::size_t first = number_behind(", counted from line ");
-  return Place{.line = first == 0 ? line : first + line - 1, .column = column};
-}
-
-// Reports what cannot be read, at its place in the file.
-void add_unread(const Scope& scope, const Error& error, const std::optional<Place>& place) {
-  const std::size_t before = scope.run().findings.size();
-  scope.error({}, error.message, error.hint.empty() ? "it must be JSON or YAML" : error.hint);
-  const bool is_listed = scope.run().findings.size() > before;
-  // In a text inside a field, the lines are not those of the file.
-  if (is_listed && scope.texts() == 0) scope.run().findings.back().place = place;
-}
-
 // Reports a document that can be read, but not in its file.
 void check_file_of(const Scope& scope, const Value& document, bool is_alone, bool is_utf16) {
   const Kind kind = kind_of(document);
@@ -235,8 +207,12 @@ void check_text(const Scope& scope, std::string_view text) {
 namespace {
 
 std::size_t check_documents(const Scope& scope, std::string_view text, bool is_utf16) {
-  const auto refuse = [&scope](std::string message, std::optional<Place> place = {}) {
-    add_unread(scope, Error::configuration(std::move(message)), place);
+  constexpr std::string_view kHint = "it must be JSON or YAML";
+  const auto refuse = [&](const std::string& message, std::optional<Place> place = {}) {
+    std::vector<Finding>& findings = scope.run().findings;
+    const std::size_t before = findings.size();
+    scope.error({}, message, kHint);
+    if (scope.texts() == 0 && findings.size() > before) findings.back().place = place;
     return std::size_t(0);
   };
   if (trim(text).empty()) return refuse("is empty");
@@ -265,7 +241,7 @@ std::size_t check_documents(const Scope& scope, std::string_view text, bool is_u
       check_file_of(inside, document->value, false, is_utf16);
       check_document(inside, *document, json::to_text(document->value));
     } else {
-      add_unread(scope, document.error(), place_in(document.error().message));
+      scope.add(Severity::error, document.error(), {}, kHint);
     }
   }
   return documents.size();

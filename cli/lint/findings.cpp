@@ -7,6 +7,7 @@
 #include <execcred/base/text.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace execcred::lint {
@@ -57,6 +58,24 @@ std::string file_and_place(const Finding& finding) {
 std::string summary(const std::vector<Finding>& findings, const Looked& looked) {
   return number_of(count(findings, Severity::error), "error") + ", " +
          number_of(count(findings, Severity::warning), "warning") + " in " + to_text(looked) + "\n";
+}
+
+// The position in a message such as "… at line 3, column 7", perhaps with ", counted from line 20"
+// after it. nullopt if the message has none.
+std::optional<Place> place_in(std::string_view message) {
+  const auto number_behind = [message](std::string_view words) {
+    std::size_t number = 0;
+    const std::size_t at = message.rfind(words);
+    if (at == std::string_view::npos) return number;
+    const std::string_view rest = message.substr(at + words.size());
+    std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    return number;
+  };
+  const std::size_t line = number_behind(" at line ");
+  const std::size_t column = number_behind(", column ");
+  if (line == 0 || column == 0) return std::nullopt;
+  const std::size_t first = number_behind(", counted from line ");
+  return Place{.line = first == 0 ? line : first + line - 1, .column = column};
 }
 
 }  // namespace
@@ -129,12 +148,19 @@ void Scope::add(Severity severity, const Error& error, std::string_view base,
                 std::string_view hint) const {
   std::string_view message = error.message;
   std::string_view path = base;
-  if (!message.starts_with("the document ") && message.starts_with(base)) {
+  const bool is_of_parser = message.starts_with("the document ");
+  if (!is_of_parser && message.starts_with(base)) {
     const std::size_t end = std::min(message.find(' ', base.size()), message.size());
     path = message.substr(0, end);
     message.remove_prefix(std::min(end + 1, message.size()));
   }
+  const std::size_t before = run_->findings.size();
   add(severity, path, message, error.hint.empty() ? hint : std::string_view(error.hint));
+  const bool is_listed = run_->findings.size() > before;
+  // The lines of a text inside a field, or of a document that was written again, are not the
+  // file's.
+  const bool is_of_file = texts_ == 0 && prefix_.empty();
+  if (is_of_parser && is_listed && is_of_file) run_->findings.back().place = place_in(message);
 }
 
 std::string Scope::place() const { return prefix_.empty() ? file_ : file_ + ": " + prefix_; }

@@ -137,7 +137,8 @@ class Scope {
   void add(Severity severity, std::string_view path, std::string_view message,
            std::string_view hint) const;
   // Adds an error of an ObjectReader at the path `base`. If the error's message begins with the
-  // path of a field, that is the path of the finding.
+  // path of a field, that is the path of the finding. If it is a parser's, the finding has its
+  // place.
   void add(Severity severity, const Error& error, std::string_view base = {},
            std::string_view hint = {}) const;
 

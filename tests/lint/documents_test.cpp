@@ -512,6 +512,22 @@ TEST_CASE("lint: what commands cannot read in its file is an error") {
   check_findings(providers, {});
 }
 
+TEST_CASE("lint: a mapping that is no JSON has the place at which its parser stops") {
+  const auto place_of = [](const std::string& text) {
+    lint::Run run;
+    lint::check_text(lint::Scope(run, "f"), text);
+    REQUIRE(!run.findings.empty());
+    REQUIRE(run.findings.front().place);
+    return std::pair(run.findings.front().place->line, run.findings.front().place->column);
+  };
+  using Place = std::pair<std::size_t, std::size_t>;
+  CHECK(place_of("{\"providers\": [\n  {\"name\": \"a\",}\n]}\n") == Place(2, 16));
+  CHECK(place_of("{\"providers\": [],\n\"Providers\": []\n}\n") == Place(3, 1));
+  // The document beside it is written again for the check, so its lines are not the file's.
+  CHECK(place_of("kind: Secret\napiVersion: v1\n---\nproviders: []\nProviders: []\n") ==
+        Place(4, 1));
+}
+
 TEST_CASE("lint: other Kubernetes kinds are ignored, and misspelled kinds are reported") {
   for (const std::string text :
        {"apiVersion: v1\nkind: Secret\ndata: {token: eyJhbGciOi}\n",
