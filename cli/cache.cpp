@@ -96,6 +96,10 @@ Result<Outcome> Cache::path() const {
 Result<Outcome> Cache::run() {
   const std::string action = actions_.size() == 1 ? actions_.front() : "";
   if (action == "list") return list();
+  if (output_ != "text" && (action == "clear" || action == "path")) {
+    return Error::configuration("--output is given with " + action,
+                                "the formats are those of execcred cache list");
+  }
   if (action == "clear") return clear();
   if (action == "path") return path();
   std::string message = "no action is given";

@@ -147,6 +147,10 @@ Result<SecretString> Get::credential_text(const ProviderMapping& mapping,
 Status Get::check() {
   using Formats = std::span<const std::string_view>;
   const Formats formats = is_for_fleet() ? Formats(kFleetFormats) : Formats(kFormats);
+  if (!is_for_fleet() && fleet_.parallel != FleetOptions().parallel) {
+    return Error::configuration("--parallel is given for one cluster",
+                                "it is for several clusters, as with --all");
+  }
   if (output_.empty()) output_ = formats.front();
   if (std::find(formats.begin(), formats.end(), output_) != formats.end()) return {};
   const auto list = [](Formats words) { return join({words.begin(), words.end()}, ", "); };

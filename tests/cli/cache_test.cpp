@@ -2,6 +2,7 @@
 // execcred cache: what is in the plugins' cache, without the secrets.
 #include "documents.hpp"
 #include "filled_cache.hpp"
+#include "plugin_under_test.hpp"
 
 #include <sys/stat.h>
 
@@ -137,9 +138,11 @@ TEST_CASE("cache clear: removes all files except the locks, and reports the numb
   cache.add_credential("https://a.example.com", now(), now() + 1h);
   cache.add_credential("https://b.example.com", now(), now() + 1h);
   cache.add_failure("https://b.example.com", now(), now() + 30s, "down");
-  cache.sandbox().write("cache/0123.lock", "", 0600);
-  cache.sandbox().write("cache/0123.4567.89ab.seen", "", 0600);
-  cache.sandbox().write("cache/0123.4567.new", kCachedSecret, 0600);
+  const std::string number = "0123456789abcdef";
+  const std::string key = "cache/" + number + number;
+  cache.sandbox().write(key + ".lock", "", 0600);
+  cache.sandbox().write(key + "." + number + "." + number + ".seen", "", 0600);
+  cache.sandbox().write(key + "." + number + ".new", kCachedSecret, 0600);
   const Outcome outcome = cache.run({"clear"});
   check_succeeds(outcome);
   CHECK(outcome.output == "3 entries removed from '" + cache.path() + "'\n");
@@ -156,7 +159,7 @@ TEST_CASE("cache: a pending signing request is listed, and clear keeps it") {
   const FilledCache cache;
   cache.add_request("execcred-a");
   cache.add_request("execcred-b", now() - 1s);
-  cache.sandbox().write("cache/0123.request", kCachedSecret, 0600);
+  cache.sandbox().write("cache/0123456789abcdef0123456789abcdef.request", kCachedSecret, 0600);
   const Outcome list = cache.run({"list"});
   check_succeeds(list);
   const std::size_t pending = list.output.find("\npending  ");
@@ -170,6 +173,15 @@ TEST_CASE("cache: a pending signing request is listed, and clear keeps it") {
   CHECK(json_at(left.output, "items.0.state") == "pending");
   CHECK(json_at(left.output, "items.0.target") == "certificatesigningrequest/execcred-a");
   CHECK(cache.run({"clear"}).output.starts_with("0 entries removed from "));
+}
+
+TEST_CASE("cache: clear and path, which have no output formats, refuse --output") {
+  const FilledCache cache;
+  cache.add_credential("https://a.example.com", now(), now() + 1h);
+  for (const std::string action : {"clear", "path"}) {
+    CHECK_REFUSAL(cache.run({action, "-o", "json"}), 2, "--output is given with " + action);
+  }
+  CHECK(count_files(cache.path(), ".credential") == 1);
 }
 
 TEST_CASE("cache path: the directory that a plugin would use") {

@@ -200,6 +200,11 @@ TEST_CASE("get --all: options choose the clusters, and it is an error to choose 
   CHECK_REFUSAL(fleet.get({"--parallel=0"}), 2, "--parallel: '0' is no number from 1 to 256");
 }
 
+TEST_CASE("get: --parallel is refused for one cluster, which it would not concern") {
+  const Inventory inventory(mapping({mapped("p", "/bin/true")}), profile("a", {provider("p")}));
+  CHECK_REFUSAL(inventory.run("get", {"--parallel=3"}), 2, "--parallel is given for one cluster");
+}
+
 TEST_CASE("get: several names run like --all, and a name without a ClusterProfile is reported") {
   const Fleet fleet;
   const std::vector<std::string> two = {"--name=fleet/d,a"};
@@ -419,11 +424,6 @@ TEST_CASE("get --all: a signal ends it and its programs promptly, and the JSON i
   }
 }
 
-// script(1) gives the command a terminal.
-TEST_CASE("get --all: verdicts are coloured on a terminal, unless NO_COLOR is set") {
-  const Fleet fleet;
-  const auto on_terminal = [&](const std::string& variable) {
-    std::string line;
 TEST_CASE("get --all: what a program leaves running in a session of its own ends with it") {
   const Sandbox programs;
   const std::string file = programs.at("daemon");
@@ -435,6 +435,11 @@ TEST_CASE("get --all: what a program leaves running in a session of its own ends
   CHECK(wait_until([pid] { return !is_running(pid); }));
 }
 
+// script(1) gives the command a terminal.
+TEST_CASE("get --all: verdicts are coloured on a terminal, unless NO_COLOR is set") {
+  const Fleet fleet;
+  const auto on_terminal = [&](const std::string& variable) {
+    std::string line;
     for (const std::string& word : fleet.command({"--provider=good"}).arguments) line += word + " ";
     return run({.arguments = {"/usr/bin/script", "-qec", line, "/dev/null"},
                 .environment = {"PATH=/usr/bin:/bin", "TERM=xterm", variable}})
