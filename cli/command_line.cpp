@@ -306,11 +306,10 @@ Status take_operands(const CommandLine::Entry& entry, const Parser& parser,
   if (end != arguments.end()) operands.insert(operands.end(), end + 1, arguments.end());
   std::vector<std::string>* const target = entry.options.operands_target();
   for (const std::string& operand : operands) {
+    // It may be a secret whose flag is missing.
     if (target == nullptr) {
-      const auto at = std::find(arguments.begin() + 1, arguments.end(), operand);
-      return Error::configuration(
-          "argument " + std::to_string(at - arguments.begin()) + " is no option",
-          "every argument is an option: --name=value; see --help");
+      return Error::configuration("an argument is no option",
+                                  "every argument is an option: --name=value; see --help");
     }
     target->push_back(operand);
   }

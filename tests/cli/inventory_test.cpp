@@ -325,7 +325,7 @@ TEST_CASE("execcred: no command, an unknown command and unknown options are refu
   CHECK_REFUSAL(run({.arguments = {kCli}}), 2, "command");
   CHECK_REFUSAL(run({.arguments = {kCli, "frobnicate"}}), 2, "'frobnicate'");
   CHECK_REFUSAL(run({.arguments = {kCli, "get", "--no-such"}}), 2, "--no-such");
-  CHECK_FAILURE(run({.arguments = {kCli, "get", "word"}}), 2, "argument 1 is no option");
+  CHECK_FAILURE(run({.arguments = {kCli, "get", "word"}}), 2, "an argument is no option");
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
            {kCli, "--help"}, {kCli, "-h"}, {kCli, "get", "--help"}, {kCli, "resolve", "-h"}}) {
     const Outcome outcome = run({.arguments = arguments});
