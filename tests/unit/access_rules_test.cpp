@@ -57,14 +57,16 @@ TEST_CASE("check_cluster: a server that is not https, or is ambiguous, is refuse
     std::string_view server;
     Error::Kind kind;
   };
-  for (const Case& c : std::array<Case, 8>{{{"http://h", kRefused},
-                                            {"http://127.0.0.1:8080", kRefused},
-                                            {"ftp://h:21", kRefused},
-                                            {"h:6443", kConfiguration},
-                                            {"https://", kConfiguration},
-                                            {"https://good@evil", kConfiguration},
-                                            {"https://good\\@evil", kConfiguration},
-                                            {"https://h/#f", kConfiguration}}}) {
+  for (const Case& c : std::array<Case, 10>{{{"http://h", kRefused},
+                                             {"http://127.0.0.1:8080", kRefused},
+                                             {"ftp://h:21", kRefused},
+                                             {"ftp://h", kRefused},
+                                             {"git+ssh://h", kConfiguration},
+                                             {"h:6443", kConfiguration},
+                                             {"https://", kConfiguration},
+                                             {"https://good@evil", kConfiguration},
+                                             {"https://good\\@evil", kConfiguration},
+                                             {"https://h/#f", kConfiguration}}}) {
     CAPTURE(c.server);
     const ExecInfo asked = info({.server = std::string(c.server)});
     const Status alone = check_cluster({}, asked);

@@ -34,12 +34,15 @@ bool matches_any(const std::vector<UrlPattern>& patterns, const Url& url) {
 
 Result<Url> parse_server(std::string_view server, std::string_view field) {
   const std::string subject = std::string(field) + " " + redacted_url(server) + " ";
-  Result<Url> url = parse_url(server);
-  if (!url) {
-    url.error().message.insert(0, subject);
+  const std::string_view scheme = server.substr(0, server.find("://"));
+  const bool has_other = scheme.size() < server.size() && !scheme.empty() &&
+                         std::all_of(scheme.begin(), scheme.end(), is_alphanumeric) &&
+                         ascii_lower(scheme) != "https";
+  if (!has_other) {
+    Result<Url> url = parse_url(server);
+    if (!url) url.error().message.insert(0, subject);
     return std::move(url).hint("it must be https://HOST[:PORT][/PATH]");
   }
-  if (url->scheme == "https") return url;
   return Error{.kind = Error::Kind::no_credential,
                .message = subject + "is not https",
                .hint = "credentials are given for https servers only",
