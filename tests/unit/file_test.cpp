@@ -151,7 +151,7 @@ TEST_CASE("a path that is not a regular file is refused with its type, and witho
     check_fails(read_untrusted_file(c.path, 100), kConfiguration,
                 c.is_opened_untrusted ? c.message : "cannot read");
   }
-  check_fails(read_secret_file((dir / "file").native() + "/"), kConfiguration, "directory");
+  check_fails(read_secret_file((dir / "file").native() + "/"), kConfiguration, "Not a directory");
 }
 
 TEST_CASE("read_secret_file: a file or a directory that other users may write is refused") {

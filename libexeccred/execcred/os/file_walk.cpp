@@ -125,10 +125,9 @@ Status Walk::start() {
     if (problem) return cannot_read(asked_, problem.message());
   }
   for (const fs::path& name : path.relative_path()) {
-    // A trailing slash gives an empty last name: it asks for a directory.
-    if (name != ".") names_.push_back(name.native());
+    // After a trailing slash, the last name is empty. It means the directory before it.
+    if (name != ".") names_.push_back(name.empty() ? "." : name.native());
   }
-  if (names_.empty() || names_.back().empty()) return cannot_read(asked_, "is a directory");
   go_to_root();
   return {};
 }
