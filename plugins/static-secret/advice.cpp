@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advice.hpp"
 
+#include <execcred/base/text.hpp>
+
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -26,6 +29,24 @@ Format format_of(const Options& options) {
 // Whether the format contains the server, which must be that of the ClusterProfile.
 bool names_its_server(Format format) {
   return format == Format::kubeconfig || format == Format::argocd;
+}
+
+// Says which labels of the convention the selector replaces, but for those that may have any value.
+void advise_on_selector(const Options& options, std::vector<Finding>& findings) {
+  for (const std::string_view label : split(options.convention.selector, ',')) {
+    const std::size_t equals = label.find('=');
+    if (equals == std::string_view::npos) continue;
+    const Result<LabelSelector> key = LabelSelector::parse(label.substr(0, equals));
+    const bool is_replaced =
+        key && options.selector.with_defaults(*key).text() != options.selector.with(*key).text();
+    const std::string text = options.selector.text();
+    const std::vector<std::string_view> parts = split(text, ',');
+    if (!is_replaced || std::find(parts.begin(), parts.end(), label) != parts.end()) continue;
+    findings.push_back(
+        {.error = {.message = "lets --selector replace the convention's label " + in_quotes(label),
+                   .hint = "leave this label out of --selector; for another condition on it use "
+                           "--require-label"}});
+  }
 }
 
 // The option that needs spec.cluster; empty if none does.
@@ -56,6 +77,7 @@ bool names_one_secret(const Settings& settings) {
 }  // namespace
 
 void advise(const Options& options, std::vector<Finding>& findings) {
+  advise_on_selector(options, findings);
   const std::string_view convention = options.convention.name;
   if (convention == "managed-serviceaccount" && options.secret_name.empty()) {
     findings.push_back(

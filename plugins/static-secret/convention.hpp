@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The places in which other projects store the credential of a cluster: one table of their
 // conventions. Each has the defaults of its project's reader; options of the same names replace
-// them.
+// them. --selector replaces the labels that it names.
 #pragma once
 
 #include <array>

@@ -159,6 +159,20 @@ TEST_CASE("lint: names that no Secret, key or namespace can have") {
                  {});
 }
 
+TEST_CASE("lint: a selector that replaces a label of the convention is a warning") {
+  const std::string convention = R"("--convention=cluster-profile","--selector=)";
+  for (const std::string selector :
+       {"x-k8s.io/cluster-profile", "a=b,x-k8s.io/cluster-profile!=x"}) {
+    check_findings(with(convention + selector + '"'),
+                   {{kArgs, "'x-k8s.io/cluster-profile={clusterName}'", kWarning}});
+  }
+  check_findings(with(convention + R"(a=b,x-k8s.io/cluster-inventory-consumer=me")"), {});
+  const std::string istio = R"("--convention=istio","--local-cluster=hub","--selector=)";
+  check_findings(with(istio + R"(istio/multiCluster=true,a=b")"), {});
+  check_findings(with(istio + R"(istio/multiCluster=false")"),
+                 {{kArgs, "'istio/multiCluster=true'", kWarning}});
+}
+
 TEST_CASE("lint: conflicting sources of a credential, and checks that files do not support") {
   check_findings(with(R"("--client-certificate=/c")"),
                  {{kArgs, "--client-certificate and --client-key go together"}});
