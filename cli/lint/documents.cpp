@@ -12,6 +12,7 @@
 #include <execcred/kube/kubeconfig_rules.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/yaml/documents.hpp>
+#include <execcred/yaml/yaml.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -152,6 +153,9 @@ void check_document(const Scope& scope, const Document& document, std::string_vi
     case Kind::list:
       return check_list(scope, *reader, document.item_problems);
     case Kind::kubeconfig:
+      if (const Status escapes = yaml::check_escapes(text); !escapes) {
+        scope.error({}, escapes.error().message, "write / itself");
+      }
       return check_kubeconfig(scope.as(rule::kKubeconfig), *reader);
     case Kind::kueue:
       return check_kueue(scope.as(rule::kKueue), *reader);

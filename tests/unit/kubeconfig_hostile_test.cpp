@@ -108,6 +108,26 @@ TEST_CASE("kubeconfig: NUL and other control bytes are refused, raw or escaped")
   check_malformed("users: [{name: \"a\\x07\"}]", "users[0].name has a control character");
 }
 
+TEST_CASE("kubeconfig: YAML that Go does not read is refused") {
+  check_malformed("%YAML 1.2\n---\n" + KubeconfigText().text(), "incompatible YAML document");
+  check_malformed(KubeconfigText().text() + "null: x\n", "has a key that is null");
+  check_malformed(KubeconfigText().text() + "? \n: x\n", "has a key that is null");
+  CHECK(Kubeconfig::parse(KubeconfigText().text() + "\"null\": x\n\"\": y\n"));
+  const auto with_text = [](const std::string& text) {
+    return Kubeconfig::parse(
+        "\xef\xbb\xbf\u00e9: \u00e9\n" + KubeconfigText().text() + "x: " + text,
+        Kubeconfig::Source::hub);
+  };
+  for (const std::string text : {"\"a\\/b\"", "[\u00e9, &a \"\\\\\\/\"]", "{\"\\/\": 1}"}) {
+    CAPTURE(text);
+    check_fails(with_text(text), Error::Kind::configuration, "has the escape '\\/'");
+  }
+  for (const std::string text : {"\"a\\\\/b\"", "'a\\/b'", "a\\/b", "|\n  \"a\\/b\"\n"}) {
+    CAPTURE(text);
+    CHECK(with_text(text));
+  }
+}
+
 TEST_CASE("kubeconfig: too many aliases, too deep nesting and too large texts are refused") {
   std::string laughs = "a: &a [x, x, x, x, x, x, x, x, x, x]\n";
   for (char c = 'b'; c < 'j'; ++c) {

@@ -189,6 +189,7 @@ class SecretTree {
       documents_.push_back(std::move(document));
       return {};
     });
+    if (status && !is_stored) status = yaml::check_escapes(text);
     if (!status) return wrong(status.error().message);
     if (documents_.empty()) return wrong("is empty");
     if (documents_.size() > 1) return wrong("holds more than one document");

@@ -212,21 +212,23 @@ void TypeCheck::check(const Value& value, const Type& type, const std::string& p
 
 void TypeCheck::check_list(const json::Array& items, const Type& type, const std::string& path) {
   std::set<std::string> names;
+  const bool has_entries = !type.named.empty();
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::string place = inside(path, i);
-    if (type.named.empty()) {
-      check(items[i], *type.element, place);
-      continue;
-    }
     const std::string name = json::text_or_empty(items[i], "name");
-    if (!name.empty()) entry_ = std::string(type.named) + " " + in_quotes(name);
+    if (has_entries && !name.empty()) entry_ = std::string(type.named) + " " + in_quotes(name);
     check(items[i], *type.element, place);
-    entry_.clear();
-    if (!names.insert(name).second) {
+    if (has_entries) entry_.clear();
+    const bool is_extension = type.element == &kExtension;
+    if (!has_entries && !is_extension) continue;
+    if (names.contains(name)) {
       add(inside(place, "name"), "is " + in_quotes(name) + ", like that of an entry before it",
           "keep one: clients load no kubeconfig with two");
     }
   }
+    // An extension without a value does not count.
+    const Value* const value = is_extension ? items[i].find("extension") : &items[i];
+    if (value != nullptr && !value->is_null()) names.insert(name);
 }
 
 }  // namespace

@@ -468,6 +468,9 @@ Status DocumentBuilder::add_scalar(const yaml_event_t& event) {
     if (!tag.empty() && tag != YAML_STR_TAG) {
       return wrong_at("has a key whose tag is unknown or no string's", event.start_mark);
     }
+    if (is_plain && tag.empty() && is_one_of(text, kNull)) {
+      return wrong_at("has a key that is null", event.start_mark);
+    }
     open_.back().key = std::string(text);
     return {};
   }
@@ -499,7 +502,15 @@ Status read_documents(std::string_view text, const Limits& limits, Progress& pro
     Event next;
     if (!parser.next(next.event)) return parser.error();
     if (next.event.type == YAML_STREAM_END_EVENT) return {};
-    if (next.event.type == YAML_DOCUMENT_START_EVENT) builder.emplace(limits, progress);
+    if (next.event.type == YAML_DOCUMENT_START_EVENT) {
+      const yaml_version_directive_t* version = next.event.data.document_start.version_directive;
+      // libyaml reads 1.2 too.
+      if (version != nullptr && version->minor != 1) {
+        return wrong_at("is no valid YAML (found incompatible YAML document)",
+                        next.event.start_mark);
+      }
+      builder.emplace(limits, progress);
+    }
     if (builder && builder->is_passing_over()) {
       builder->pass_over(next.event);
     } else if (builder) {
@@ -530,6 +541,41 @@ Status for_each_document(std::string_view text, const Limits& limits, Progress& 
 Status for_each_divided_document(std::string_view text, const Limits& limits, Progress& progress,
                                  const std::function<Status(Value, ItemErrors)>& receive) {
   return read_documents(text, limits, progress, true, receive);
+}
+
+Status check_escapes(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.find("\\/") == std::string_view::npos) return {};
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  Parser parser(text, 0);
+  // libyaml counts characters.
+  std::size_t passed = 0;
+  const auto take = [&](std::size_t until) {
+    std::size_t size = 0;
+    for (; passed < until && size < text.size(); ++passed) {
+      size += std::max<std::size_t>(1, decode_utf8(text.substr(size)).length);
+    }
+    const std::string_view taken = text.substr(0, size);
+    text.remove_prefix(taken.size());
+    return taken;
+  };
+  for (bool is_end = false; !is_end;) {
+    Event next;
+    is_end = !parser.next(next.event) || next.event.type == YAML_STREAM_END_EVENT;
+    const bool is_quoted = !is_end && next.event.type == YAML_SCALAR_EVENT &&
+                           next.event.data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+    if (!is_quoted) continue;
+    take(next.event.start_mark.index);
+    const std::string_view scalar = take(next.event.end_mark.index);
+    for (std::size_t at = scalar.find('\\'); at != std::string_view::npos;
+         at = scalar.find('\\', at + 2)) {
+      if (scalar.substr(at + 1).starts_with('/')) {
+        return wrong_at("has the escape '\\/', which clients do not know, in the text",
+                        next.event.start_mark);
+      }
+    }
+  }
+  return {};
 }
 
 }  // namespace execcred::yaml

@@ -24,7 +24,8 @@ Result<json::Value> resolve_scalar(std::string_view text, bool is_plain, std::st
 //
 // Refused: nesting over a depth, duplicate keys, aliases that stand for more than 10,000 nodes or
 // for more text than the limit of the input (a "billion laughs" document), merge keys, keys that
-// are not scalars, custom tags, more than 100 %TAG directives, and numbers that JSON cannot hold.
+// are null or not scalars, another version than 1.1, custom tags, more than 100 %TAG directives,
+// and numbers that JSON cannot hold.
 
 struct Limits {
   std::size_t bytes = 128 * 1024;
@@ -61,5 +62,9 @@ using ItemErrors = std::map<std::size_t, Error>;
 // YAML at all is still an error of the text.
 Status for_each_divided_document(std::string_view text, const Limits& limits, Progress& progress,
                                  const std::function<Status(json::Value, ItemErrors)>& receive);
+
+// Fails (configuration) if a text in double quotes has the escape "\/" of JSON, which go-yaml v2
+// does not know. Succeeds for what is no YAML.
+Status check_escapes(std::string_view text);
 
 }  // namespace execcred::yaml
