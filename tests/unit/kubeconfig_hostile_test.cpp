@@ -99,13 +99,46 @@ TEST_CASE("kubeconfig: NUL and other control bytes are refused, raw or escaped")
   check_malformed(KubeconfigText{.user = "token: a\x1b[0m"}.text(),
                   "the kubeconfig is no valid YAML");
   check_malformed(KubeconfigText{.user = "token: a\xff"}.text(), "the kubeconfig is no valid YAML");
-  check_malformed(KubeconfigText{.user = "tokenFile: \"a\\0b\""}.text(),
-                  "users[0].user.tokenFile has a control character");
-  check_malformed(KubeconfigText{.cluster = "server: \"https://a\\n\""}.text(),
-                  "clusters[0].cluster.server has a control character");
-  check_malformed(KubeconfigText{.context = "cluster: c, user: u, namespace: \"\\e\""}.text(),
-                  "contexts[0].context.namespace has a control character");
-  check_malformed("users: [{name: \"a\\x07\"}]", "users[0].name has a control character");
+}
+
+TEST_CASE("kubeconfig: a text that breaks a rule makes its entry unusable, and a stored file") {
+  struct Case {
+    std::string field, value, told;
+  };
+  const std::string control = "has a control character";
+  const auto check = [](const std::vector<Error>& problems, const std::string& told) {
+    REQUIRE(problems.size() == 1);
+    CHECK(problems.front().message == told);
+  };
+  for (const auto& [field, value, told] :
+       std::vector<Case>{{"tokenFile", "\"a\\0b\"", control},
+                         {"as", "\"bob\\n\"", control},
+                         {"as", "bob, as-uid: \"\\e\"", "-uid " + control},
+                         {"as", "bob, as-groups: [a, \"\\n\"]", "-groups " + control},
+                         {"as", "bob, as-user-extra: {a: [\"\\n\"]}", "-user-extra " + control},
+                         {"auth-provider", "{}", ".name is missing"},
+                         {"auth-provider", "{config: {}}", ".name is missing"}}) {
+    CAPTURE(field);
+    CAPTURE(value);
+    const std::string text = KubeconfigText{.user = field + ": " + value}.text();
+    const std::string message = "users[0].user." + field + (told == control ? " " : "") + told;
+    check_stored_malformed(text, message);
+    const Result<Kubeconfig> config = Kubeconfig::parse(text, Kubeconfig::Source::hub);
+    REQUIRE(config);
+    check(config->context("")->user.problems, message);
+  }
+  for (const std::string field : {"server", "tls-server-name", "certificate-authority"}) {
+    CAPTURE(field);
+    const std::string text =
+        KubeconfigText{.cluster = (field == "server" ? "" : "server: https://a, ") + field +
+                                  ": \"https://a\\n\""}
+            .text();
+    const std::string message = "clusters[0].cluster." + field + " has a control character";
+    check_stored_malformed(text, message);
+    const Result<Kubeconfig> config = Kubeconfig::parse(text, Kubeconfig::Source::hub);
+    REQUIRE(config);
+    check(config->context("")->cluster.problems, message);
+  }
 }
 
 TEST_CASE("kubeconfig: YAML that Go does not read is refused") {

@@ -210,12 +210,8 @@ class SecretTree {
 };
 
 // The readers below follow kubeconfig_load_problems(): each field has its type.
-Result<std::string> read_text(const ObjectReader& object, std::string_view name) {
-  std::string text = json::text_or_empty(object.find(name));
-  if (has_control_character(text)) {
-    return json::field_error(object.path_of(name), "has a control character");
-  }
-  return text;
+std::string read_text(const ObjectReader& object, std::string_view name) {
+  return json::text_or_empty(object.find(name));
 }
 
 SecretString secret_text(const ObjectReader& object, std::string_view name) {
@@ -236,14 +232,14 @@ bool is_set(const ObjectReader& object, std::string_view name) {
 Result<KubeconfigCluster> read_cluster(const ObjectReader& object) {
   KubeconfigCluster entry;
   Cluster& cluster = entry.cluster;
-  cluster.server = TRY(read_text(object, "server"));
-  cluster.tls_server_name = TRY(read_text(object, "tls-server-name"));
+  cluster.server = read_text(object, "server");
+  cluster.tls_server_name = read_text(object, "tls-server-name");
   cluster.insecure_skip_tls_verify = TRY(object.boolean_or_false("insecure-skip-tls-verify"));
   const std::string authority = json::text_or_empty(object.find("certificate-authority-data"));
   cluster.certificate_authority_data = encode_base64(*decode_base64(authority));  // in one spelling
-  cluster.proxy_url = TRY(read_text(object, "proxy-url"));
+  cluster.proxy_url = read_text(object, "proxy-url");
   cluster.disable_compression = TRY(object.boolean_or_false("disable-compression"));
-  entry.certificate_authority = TRY(read_text(object, "certificate-authority"));
+  entry.certificate_authority = read_text(object, "certificate-authority");
   for (const ObjectReader& extension : TRY(object.objects("extensions"))) {
     const Value* value = extension.find("extension");
     if (value == nullptr || json::text_or_empty(extension.find("name")) != kExecExtension) continue;
@@ -256,10 +252,7 @@ Result<KubeconfigCluster> read_cluster(const ObjectReader& object) {
 Status read_auth_provider(const ObjectReader& object, KubeconfigUser& user) {
   const std::optional<ObjectReader> provider = TRY(object.optional_object("auth-provider"));
   if (!provider) return {};
-  user.auth_provider = TRY(read_text(*provider, "name"));
-  if (user.auth_provider.empty()) {
-    return json::field_error(provider->path_of("name"), "is missing");
-  }
+  user.auth_provider = read_text(*provider, "name");
   const std::optional<ObjectReader> config = TRY(provider->optional_object("config"));
   if (config && user.auth_provider == "oidc") user.oidc_id_token = secret_text(*config, "id-token");
   return {};
@@ -274,29 +267,21 @@ Status read_exec(const ObjectReader& object, KubeconfigUser& user) {
   return {};
 }
 
-// Texts for headers, which control characters would end.
-Result<std::vector<std::string>> read_texts(const Value* list, const std::string& path) {
+std::vector<std::string> read_texts(const Value* list) {
   std::vector<std::string> texts;
   if (list == nullptr || list->array() == nullptr) return texts;
-  for (const Value& text : *list->array()) {
-    texts.push_back(json::text_or_empty(&text));
-    if (has_control_character(texts.back())) {
-      return json::field_error(path, "has a control character");
-    }
-  }
+  for (const Value& text : *list->array()) texts.push_back(json::text_or_empty(&text));
   return texts;
 }
 
-Result<Impersonation> read_impersonation(const ObjectReader& object) {
-  Impersonation act_as = {.user = TRY(read_text(object, "as")),
-                          .uid = TRY(read_text(object, "as-uid"))};
-  act_as.groups = TRY(read_texts(object.find("as-groups"), object.path_of("as-groups")));
+Impersonation read_impersonation(const ObjectReader& object) {
+  Impersonation act_as = {.user = read_text(object, "as"),
+                          .uid = read_text(object, "as-uid"),
+                          .groups = read_texts(object.find("as-groups"))};
   const Value* extra = object.find("as-user-extra");
   if (extra == nullptr) return act_as;
-  const std::string path = object.path_of("as-user-extra");
   for (const json::Member& member : *extra->object()) {
-    std::vector<std::string> values = TRY(read_texts(&member.value, path));
-    act_as.extra.emplace_back(member.name, std::move(values));
+    act_as.extra.emplace_back(member.name, read_texts(&member.value));
   }
   return act_as;
 }
@@ -304,15 +289,15 @@ Result<Impersonation> read_impersonation(const ObjectReader& object) {
 Result<KubeconfigUser> read_user(const ObjectReader& object) {
   KubeconfigUser user;
   user.token = secret_text(object, "token");
-  user.token_file = TRY(read_text(object, "tokenFile"));
-  user.client_certificate = TRY(read_text(object, "client-certificate"));
+  user.token_file = read_text(object, "tokenFile");
+  user.client_certificate = read_text(object, "client-certificate");
   user.client_certificate_data = json::text_or_empty(object.find("client-certificate-data"));
-  user.client_key = TRY(read_text(object, "client-key"));
+  user.client_key = read_text(object, "client-key");
   user.client_key_data = secret_text(object, "client-key-data");
   TRY(read_auth_provider(object, user));
   user.has_password = is_set(object, "username") || is_set(object, "password");
   TRY(read_exec(object, user));
-  user.act_as = TRY(read_impersonation(object));
+  user.act_as = read_impersonation(object);
   for (const std::string_view field : kImpersonation) {
     if (is_set(object, field)) user.impersonation.emplace_back(field);
   }
@@ -326,17 +311,21 @@ Result<KubeconfigUser> read_user(const ObjectReader& object) {
 
 Result<Kubeconfig::ContextEntry> read_context(const ObjectReader& object) {
   Kubeconfig::ContextEntry entry;
-  entry.cluster = TRY(read_text(object, "cluster"));
-  entry.user = TRY(read_text(object, "user"));
-  entry.name_space = TRY(read_text(object, "namespace"));
+  entry.cluster = read_text(object, "cluster");
+  entry.user = read_text(object, "user");
+  entry.name_space = read_text(object, "namespace");
   return entry;
+}
+
+Status first_of(std::vector<Error> problems) {
+  return problems.empty() ? Status() : std::move(problems.front());
 }
 
 // Reads a list like users: [{name: …, user: {…}}]. If an entry or its inner object is missing, Go
 // reads an empty one.
 template <class Entry>
 Result<std::vector<Entry>> read_list(const ObjectReader& document, std::string_view list,
-                                     std::string_view kind,
+                                     std::string_view kind, bool is_stored,
                                      Result<Entry> (*read)(const ObjectReader&)) {
   std::vector<Entry> entries;
   const Value* values = document.find(list);
@@ -347,12 +336,15 @@ Result<std::vector<Entry>> read_list(const ObjectReader& document, std::string_v
     const Value& value = (*values->array())[i];
     const ObjectReader object = TRY(ObjectReader::open(
         value.is_null() ? nothing : value, document.path_of(list) + "[" + std::to_string(i) + "]"));
-    std::string name = TRY(read_text(object, "name"));
+    std::string name = read_text(object, "name");
     const Value* body = object.find(kind);
     const ObjectReader reader =
         TRY(ObjectReader::open(body == nullptr ? nothing : *body, object.path_of(kind)));
-    Entry entry =
-        TRY(read(reader).context("reading the " + std::string(kind) + " " + in_quotes(name)));
+    const std::string doing = "reading the " + std::string(kind) + " " + in_quotes(name);
+    if (is_stored) {
+      TRY(first_of(kubeconfig_text_problems(reader.value(), reader.path())).context(doing));
+    }
+    Entry entry = TRY(read(reader).context(doing));
     entry.name = std::move(name);
     entries.push_back(std::move(entry));
   }
@@ -365,15 +357,15 @@ Result<Kubeconfig> Kubeconfig::parse(std::string_view text, Source source) {
   const auto read = [text, source]() -> Result<Kubeconfig> {
     SecretTree tree;
     TRY(tree.read(text, source));
-    const std::vector<Error> problems = kubeconfig_load_problems(tree.root());
-    if (!problems.empty()) return problems.front();
+    TRY(first_of(kubeconfig_load_problems(tree.root())));
     const ObjectReader document = TRY(ObjectReader::open(tree.root(), ""));
     Kubeconfig config;
     config.source_ = source;
-    config.current_context_ = TRY(read_text(document, "current-context"));
-    config.clusters_ = TRY(read_list(document, "clusters", "cluster", read_cluster));
-    config.users_ = TRY(read_list(document, "users", "user", read_user));
-    config.contexts_ = TRY(read_list(document, "contexts", "context", read_context));
+    const bool is_stored = source == Source::stored;
+    config.current_context_ = read_text(document, "current-context");
+    config.clusters_ = TRY(read_list(document, "clusters", "cluster", is_stored, read_cluster));
+    config.users_ = TRY(read_list(document, "users", "user", is_stored, read_user));
+    config.contexts_ = TRY(read_list(document, "contexts", "context", is_stored, read_context));
     return config;
   };
   Result<Kubeconfig> config = read();

@@ -86,7 +86,8 @@ class Kubeconfig {
   enum class Source { hub, stored };
 
   // Parses YAML or JSON. Fails if clients cannot load it (kubeconfig_load_problems). A stored one
-  // has at most 1 MiB and one document; of the hub's, clients read the first document alone.
+  // has at most 1 MiB and one document, and no kubeconfig_text_problems; of the hub's, clients read
+  // the first document alone.
   static Result<Kubeconfig> parse(std::string_view text, Source source = Source::stored);
 
   // Makes relative paths absolute, from the folder of the kubeconfig's file, as clientcmd does.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <span>
@@ -211,8 +212,8 @@ void TypeCheck::check(const Value& value, const Type& type, const std::string& p
 }
 
 void TypeCheck::check_list(const json::Array& items, const Type& type, const std::string& path) {
-  std::set<std::string> names;
   const bool has_entries = !type.named.empty();
+  std::set<std::string> names;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::string place = inside(path, i);
     const std::string name = json::text_or_empty(items[i], "name");
@@ -225,10 +226,10 @@ void TypeCheck::check_list(const json::Array& items, const Type& type, const std
       add(inside(place, "name"), "is " + in_quotes(name) + ", like that of an entry before it",
           "keep one: clients load no kubeconfig with two");
     }
-  }
     // An extension without a value does not count.
     const Value* const value = is_extension ? items[i].find("extension") : &items[i];
     if (value != nullptr && !value->is_null()) names.insert(name);
+  }
 }
 
 }  // namespace
@@ -372,6 +373,21 @@ std::vector<Error> broken(const std::array<Rule, N>& rules, const Value& object,
 
 namespace {
 
+// Whether the text, or one of those in the list or map, has a control character.
+bool has_control_character_in(const Value* value) {
+  if (value == nullptr) return false;
+  if (const std::string* text = value->string()) return has_control_character(*text);
+  if (const json::Array* items = value->array()) {
+    return std::any_of(items->begin(), items->end(),
+                       [](const Value& item) { return has_control_character_in(&item); });
+  }
+  const json::Object* members = value->object();
+  return members != nullptr &&
+         std::any_of(members->begin(), members->end(), [](const json::Member& member) {
+           return has_control_character_in(&member.value);
+         });
+}
+
 // Checks that clients find the wanted block in a field of base64.
 template <class T>
 void check_pem(const Value& object, std::string_view field, Result<T> (*parse)(std::string_view),
@@ -387,8 +403,29 @@ void check_pem(const Value& object, std::string_view field, Result<T> (*parse)(s
 
 }  // namespace
 
+std::vector<Error> kubeconfig_text_problems(const Value& object, const std::string& path) {
+  constexpr std::array<std::string_view, 11> kTexts = {
+      "server",    "tls-server-name", "proxy-url",          "certificate-authority",
+      "tokenFile", "client-key",      "client-certificate", "as",
+      "as-uid",    "as-groups",       "as-user-extra"};
+  std::vector<Error> problems;
+  for (const std::string_view name : kTexts) {
+    if (!has_control_character_in(object.find(name))) continue;
+    problems.push_back(json::field_error(inside(path, name), "has a control character"));
+    problems.back().hint = "write it in one line";
+  }
+  const Value* const provider = object.find("auth-provider");
+  if (provider != nullptr && provider->object() != nullptr && !has(*provider, "name")) {
+    problems.push_back(json::field_error(inside(path, "auth-provider.name"), "is missing"));
+    problems.back().hint = "remove the auth-provider; use exec with a plugin";
+  }
+  return problems;
+}
+
 std::vector<Error> kubeconfig_user_problems(const Value& user, const std::string& path) {
-  return broken(kUserRules, user, path);
+  std::vector<Error> problems = broken(kUserRules, user, path);
+  std::ranges::move(kubeconfig_text_problems(user, path), std::back_inserter(problems));
+  return problems;
 }
 
 std::vector<Error> kubeconfig_credential_problems(const Value& user, const std::string& path) {
@@ -412,7 +449,8 @@ std::vector<Error> kubeconfig_exec_problems(const json::ObjectReader& exec) {
 }
 
 std::vector<Error> kubeconfig_cluster_problems(const Value& cluster, const std::string& path) {
-  std::vector<Error> problems = broken(kClusterRules, cluster, path);
+  std::vector<Error> problems = kubeconfig_text_problems(cluster, path);
+  std::ranges::move(broken(kClusterRules, cluster, path), std::back_inserter(problems));
   check_pem(cluster, "certificate-authority-data", parse_go_certificates, path, problems);
   return problems;
 }
