@@ -45,7 +45,7 @@ struct InnerProgram {
   std::string directory = {};      // empty: the caller's
   bool passes_exit_codes = false;  // 1, 2, 3 and 70 have their meaning in execcred; else all are 1
   bool names_causes = false;       // failures have the causes program-*
-  std::string token_field = {};  // of an output in JSON that is no ExecCredential: "a.token"
+  std::string token_field = {};    // of an output in JSON that is no ExecCredential: "a.token"
 };
 
 struct InnerRun {
