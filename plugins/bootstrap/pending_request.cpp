@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pending_request.hpp"
 
+#include <execcred/cache/entry.hpp>
 #include <execcred/cache/tidy.hpp>
 
 #include <utility>

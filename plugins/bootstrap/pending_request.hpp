@@ -9,9 +9,9 @@
 
 #include <execcred/base/clock.hpp>
 #include <execcred/cache/directory.hpp>
-#include <execcred/cache/entry.hpp>
 #include <execcred/cache/key.hpp>
 #include <execcred/cache/lock.hpp>
+#include <execcred/cache/pending_request.hpp>
 
 #include <chrono>
 #include <memory>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "filled_cache.hpp"
 
+#include <execcred/cache/pending_request.hpp>
+
 #include <utility>
 
 namespace blackbox {

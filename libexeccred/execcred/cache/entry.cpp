@@ -125,7 +125,6 @@ namespace {
 
 constexpr std::string_view kCredentialHeader = "execcred credential 2";
 constexpr std::string_view kFailureHeader = "execcred failure 1";
-constexpr std::string_view kRequestHeader = "execcred signing-request 1";
 constexpr std::size_t kMaxContext = 16;
 
 struct KindName {
@@ -189,29 +188,6 @@ std::optional<CachedCredential> parse_cached_credential(std::string_view text) {
   if (endless == 0) entry.credential.expires_at = entry.expires;
   entry.id = fields.checksum();
   if (!fields.is_complete() || endless > 1 || !is_usable(entry.credential)) return std::nullopt;
-  return entry;
-}
-
-SecretString write_pending_request(const PendingRequest& entry) {
-  FieldWriter fields(kRequestHeader);
-  fields.add("key", entry.key);
-  fields.add("name", entry.name);
-  fields.add("request", entry.request);
-  fields.add("private-key", entry.private_key.reveal());
-  fields.add("closed", entry.closed ? nanoseconds_of(*entry.closed) : std::int64_t{0});
-  return fields.finish();
-}
-
-std::optional<PendingRequest> parse_pending_request(std::string_view text) {
-  FieldReader fields(text, kRequestHeader);
-  PendingRequest entry;
-  entry.key = fields.field("key");
-  entry.name = fields.field("name");
-  entry.request = fields.field("request");
-  entry.private_key = SecretString(fields.field("private-key"));
-  const TimePoint closed = read_time(fields, "closed");
-  if (!fields.is_complete() || entry.name.empty()) return std::nullopt;
-  if (closed != TimePoint()) entry.closed = closed;
   return entry;
 }
 

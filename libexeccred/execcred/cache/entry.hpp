@@ -3,7 +3,6 @@
 #pragma once
 
 #include <execcred/base/clock.hpp>
-#include <execcred/base/copyable_secret.hpp>
 #include <execcred/base/credential.hpp>
 #include <execcred/base/duration.hpp>
 #include <execcred/base/secret.hpp>
@@ -54,7 +53,7 @@ class FieldReader {
   bool is_good_ = true;
 };
 
-// A file of the credential cache contains a credential, a provider's failure, or a pending request.
+// A file of the credential cache contains a credential, or a provider's failure.
 //
 //   execcred credential 2
 //   key 52
@@ -92,25 +91,12 @@ struct CachedFailure {
   Error error = {};
 };
 
-// A certificate signing request for which execcred-bootstrap waits, in a file of its own.
-struct PendingRequest {
-  std::string key = {};             // CacheKey::text()
-  std::string name = {};            // of the CertificateSigningRequest
-  std::string request = {};         // PEM, PKCS#10
-  CopyableSecret private_key = {};  // PEM
-  // The time at which its result was used; runs that begin later do not use it.
-  std::optional<TimePoint> closed = {};
-};
-
 // The parsers return nullopt unless the text is exactly what the writers would write.
 SecretString write_cached_credential(const CachedCredential& entry);
 std::optional<CachedCredential> parse_cached_credential(std::string_view text);
 
 std::string write_cached_failure(const CachedFailure& entry);
 std::optional<CachedFailure> parse_cached_failure(std::string_view text);
-
-SecretString write_pending_request(const PendingRequest& entry);
-std::optional<PendingRequest> parse_pending_request(std::string_view text);
 
 // The checksum in the last line of a text that a writer returned; 0 if the text has none.
 std::uint64_t checksum_of(std::string_view text);

@@ -2,6 +2,7 @@
 #include <execcred/cache/listing.hpp>
 
 #include <execcred/cache/entry.hpp>
+#include <execcred/cache/pending_request.hpp>
 #include <execcred/cache/tidy.hpp>
 
 #include <fcntl.h>
