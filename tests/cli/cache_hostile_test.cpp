@@ -74,27 +74,28 @@ TEST_CASE("cache: every action reports an unsafe directory, and leaves its entri
 TEST_CASE("cache list: invalid files are skipped, and nothing of their content is shown") {
   const FilledCache cache;
   cache.add_credential("https://a.example.com", now(), now() + 1h);
+  const std::string key(31, '0');  // without its last digit
   const auto put = [&cache](std::string_view name, std::string_view content, mode_t mode = 0600) {
     return cache.sandbox().write("cache/" + std::string(name), content, mode);
   };
   const std::string secret(kCachedSecret);
-  put("1.credential", secret);
-  put("2.failure", "execcred failure 1\n" + secret);
-  put("3.credential", R"({"token":")" + secret + R"("})");
-  put("4.credential", "", 0600);
-  fs::resize_file(put("5.credential", secret), 10'000'000);
-  put("6.credential", secret, 0644);
+  put(key + "1.credential", secret);
+  put(key + "2.failure", "execcred failure 1\n" + secret);
+  put(key + "3.credential", R"({"token":")" + secret + R"("})");
+  put(key + "4.credential", "", 0600);
+  fs::resize_file(put(key + "5.credential", secret), 10'000'000);
+  put(key + "6.credential", secret, 0644);
   put(secret, secret);
-  fs::create_directory(cache.path() + "/7.credential");
-  fs::create_symlink("/etc/passwd", cache.path() + "/8.credential");
-  REQUIRE(mkfifo((cache.path() + "/9.credential").c_str(), 0600) == 0);
+  fs::create_directory(cache.path() + "/" + key + "7.credential");
+  fs::create_symlink("/etc/passwd", cache.path() + "/" + key + "8.credential");
+  REQUIRE(mkfifo((cache.path() + "/" + key + "9.credential").c_str(), 0600) == 0);
   for (const auto& entry : fs::directory_iterator(cache.path())) {
     // A valid entry that the group may read is skipped, too.
     const bool is_entry = entry.is_regular_file() && !entry.is_symlink() &&
                           read_text(entry.path()).starts_with("execcred credential");
     if (!is_entry) continue;
-    fs::copy_file(entry.path(), cache.path() + "/10.credential");
-    chmod((cache.path() + "/10.credential").c_str(), 0640);
+    fs::copy_file(entry.path(), cache.path() + "/" + key + "a.credential");
+    chmod((cache.path() + "/" + key + "a.credential").c_str(), 0640);
     break;
   }
   for (const std::vector<std::string>& arguments :
@@ -111,7 +112,7 @@ TEST_CASE("cache clear: symbolic links are removed, their targets are not") {
   const FilledCache cache;
   cache.add_credential("https://a.example.com", now(), now() + 1h);
   const std::string target = cache.sandbox().write("precious", "keep");
-  fs::create_symlink(target, cache.path() + "/1.credential");
+  fs::create_symlink(target, cache.path() + "/" + std::string(32, '1') + ".credential");
   check_succeeds(cache.run({"clear"}));
   CHECK(read_text(target) == "keep");
   CHECK(count_files(cache.path(), ".credential") == 0);

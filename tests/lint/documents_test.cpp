@@ -339,9 +339,10 @@ TEST_CASE("lint: kubeconfigs") {
 }
 
 TEST_CASE("lint: a server with a password is reported as a secret and for what else is wrong") {
-  for (const std::string server : {"ftp://u:p@127.0.0.1", "https://u:p@h"}) {
+  for (const auto& [server, wrong] : {std::pair("ftp://u:p@127.0.0.1", "is not https"),
+                                      std::pair("https://u:p@h", "has user info")}) {
     check_findings(kubeconfig("{token: abcdefghijklm}", server),
-                   {{"clusters[0].cluster.server", "has user info"},
+                   {{"clusters[0].cluster.server", wrong},
                     {"clusters[0].cluster.server", "a password", kWarning}});
   }
 }

@@ -301,9 +301,9 @@ TEST_CASE("rewrite: anything other than one kubeconfig or JSON mapping is an err
   check_fails(rewrite("providers: []\n", {.plugin_dir = "/p"}), kConfiguration,
               "mapping file is YAML");
   check_fails(rewrite(R"({"providers":[],"Providers":[]})", {.plugin_dir = "/p"}), kConfiguration,
-              "has a key more than once in the object that ends");
+              "has the key 'providers' more than once in the object that ends");
   check_fails(rewrite(R"({"kind":"Config","kind":"Config"})", {.plugin_dir = "/p"}), kConfiguration,
-              "the document has a key more than once in the object that ends");
+              "the document has the key 'kind' more than once in the object that ends");
   check_fails(rewrite("{\"kind\":", {.plugin_dir = "/p"}), kConfiguration,
               "the document is no valid JSON");
   check_fails(rewrite(std::string("\x7f"

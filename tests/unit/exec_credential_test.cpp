@@ -149,7 +149,7 @@ TEST_CASE("parse_exec_credential: everything else is refused, and its content is
             answer(R"({"token":"s3cret\u0080"})")}},
           {"the token begins as a JWT does, but is none: it does not have three parts",
            {answer(R"({"token":"eyJhIjoiczNjcmV0In0.e30"})")}},
-          {"it has a key more than once in the object that ends",
+          {"it has the key 'token' more than once in the object that ends",
            {answer(R"({"token":"s3cret","token":"s3cret"})")}},
           {"status holds only one of clientCertificateData and clientKeyData",
            {answer(R"({"clientCertificateData":"s3cret"})"),

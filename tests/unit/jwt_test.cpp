@@ -107,9 +107,18 @@ TEST_CASE("unverified_claims: malformed claims are an error, not a token without
            {"the JSON of the token's claims is no valid JSON",
             {R"({"exp":NaN})", R"({"exp":Infinity})", R"({"exp":0x10})", R"({"exp":01})", "{",
              "{}x", "{\"exp\":1", "{'exp':1}", "\xff"}},
-           {"the JSON of the token's claims has a key more than once in the object that ends",
-            {R"({"exp":1,"exp":2})", R"({"exp":1,"\u0065xp":2})", R"({"aud":"a","aud":"b"})",
-             R"({"sub":"a","sub":"a"})", R"({"kubernetes.io":{"namespace":"a","namespace":"b"}})"}},
+           {"the JSON of the token's claims has the key 'exp' more than once in the object that "
+            "ends",
+            {R"({"exp":1,"exp":2})", R"({"exp":1,"\u0065xp":2})"}},
+           {"the JSON of the token's claims has the key 'aud' more than once in the object that "
+            "ends",
+            {R"({"aud":"a","aud":"b"})"}},
+           {"the JSON of the token's claims has the key 'sub' more than once in the object that "
+            "ends",
+            {R"({"sub":"a","sub":"a"})"}},
+           {"the JSON of the token's claims has the key 'namespace' more than once in the object "
+            "that ends",
+            {R"({"kubernetes.io":{"namespace":"a","namespace":"b"}})"}},
            {"the token's 'aud' claim must be a string or an array of strings, not a number",
             {R"({"aud":5})"}},
            {"the token's 'aud' claim must be a string or an array of strings, not an object",

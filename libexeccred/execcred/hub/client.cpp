@@ -33,8 +33,9 @@ bool is_created(const HttpResponse& response) {
   return response.status == 200 || response.status == 201;
 }
 
+// The parser's message quotes a duplicate key.
 Error not_json(const Error& error, const Hub& hub) {
-  return unusable(hub, "is no JSON: it " + error.message);
+  return unusable(hub, "is no JSON: it " + shown_text_of(error.message, hub));
 }
 
 Result<json::Value> parse_reply(const HttpResponse& response, const Hub& hub) {
@@ -315,7 +316,7 @@ Result<HubClient::Page> HubClient::read_page(const HubResource& resource, const 
     ListItem item = parse_item(text);
     // Without a name, it is the hub's defect, not that of the object's author.
     if (item.problem && item.object.is_null()) {
-      return unusable(hub_, "is no JSON: " + item.problem->message);
+      return unusable(hub_, "is no JSON: " + shown_text_of(item.problem->message, hub_));
     }
     page.items.push_back(std::move(item));
   }

@@ -3,7 +3,7 @@
 //
 // Parsing refuses hostile inputs: texts over a size, nesting over a depth (both checked before
 // memory is allocated), and duplicate keys, which two readers would read differently. Messages give
-// a position and no text of the input, which may be secret.
+// a position and, unless the document is one with a secret, the name of a duplicate key.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -119,7 +119,7 @@ class SecretValue {
   Value value_;
 };
 
-// The same as parse().
+// The same as parse(), but no message quotes a key.
 Result<SecretValue> parse_secret(std::string_view text, const Limits& limits = {});
 
 // The name as encoding/json folds it: ASCII case, and the two letters that Unicode folds to ASCII

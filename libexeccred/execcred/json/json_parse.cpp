@@ -67,8 +67,12 @@ std::string line_and_column(std::string_view text, std::size_t position) {
 // refusal() returns the reason.
 class TreeBuilder {
  public:
-  TreeBuilder(std::string_view text, const Limits& limits)
-      : text_(text), limits_(limits), place_(text.data()), end_(place_ + text.size()) {}
+  TreeBuilder(std::string_view text, const Limits& limits, bool quotes_keys)
+      : text_(text),
+        limits_(limits),
+        quotes_keys_(quotes_keys),
+        place_(text.data()),
+        end_(place_ + text.size()) {}
 
   bool build() { return Library::sax_parse(Cursor(place_), Cursor(end_), this); }
 
@@ -158,14 +162,17 @@ class TreeBuilder {
     }
     if (have_distinct_hashes(names)) return true;
     std::sort(names.begin(), names.end());
-    if (std::adjacent_find(names.begin(), names.end()) == names.end()) return true;
-    refusal_ = "has a key more than once in the object that ends at " +
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice == names.end()) return true;
+    refusal_ = "has " + (quotes_keys_ ? "the key " + in_quotes(*twice) : "a key") +
+               " more than once in the object that ends at " +
                line_and_column(text_, position() - 1);
     return false;
   }
 
   std::string_view text_;
   const Limits& limits_;
+  bool quotes_keys_;
   const char* place_;
   const char* end_;
   std::vector<Value> open_;
@@ -173,9 +180,8 @@ class TreeBuilder {
   std::string refusal_;
 };
 
-}  // namespace
-
-Result<Value> parse(std::string_view text, const Limits& limits) {
+// `quotes_keys`: in messages. A server can repeat a secret as a key.
+Result<Value> parse(std::string_view text, const Limits& limits, bool quotes_keys) {
   if (text.size() > limits.bytes) {
     return Error::configuration("is larger than " + std::to_string(limits.bytes / 1024) + " KiB");
   }
@@ -183,15 +189,21 @@ Result<Value> parse(std::string_view text, const Limits& limits) {
   if (text.starts_with("\ufeff")) return Error::configuration("starts with a byte order mark");
   // nlohmann/json takes a NUL as the end of the text.
   const std::size_t end = std::min(text.find('\0'), text.size());
-  TreeBuilder builder(text.substr(0, end), limits);
+  TreeBuilder builder(text.substr(0, end), limits, quotes_keys);
   if (!builder.build()) return Error::configuration(builder.refusal());
   if (end < text.size())
     return Error::configuration("is no valid JSON at " + line_and_column(text, end));
   return std::move(builder.tree());
 }
 
+}  // namespace
+
+Result<Value> parse(std::string_view text, const Limits& limits) {
+  return parse(text, limits, true);
+}
+
 Result<SecretValue> parse_secret(std::string_view text, const Limits& limits) {
-  return SecretValue(TRY(parse(text, limits)));
+  return SecretValue(TRY(parse(text, limits, false)));
 }
 
 }  // namespace execcred::json

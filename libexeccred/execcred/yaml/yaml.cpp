@@ -389,11 +389,12 @@ Status DocumentBuilder::close(const yaml_mark_t& mark) {
     std::vector<std::string_view> names;
     for (const json::Member& member : *members) names.emplace_back(member.name);
     std::sort(names.begin(), names.end());
-    if (std::adjacent_find(names.begin(), names.end()) != names.end()) {
-      if (!limits_.last_key_counts) {
-        return wrong_at("has a key more than once in the mapping that ends", mark);
-      }
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end() && limits_.last_key_counts) {
       keep_last(*members);
+    } else if (twice != names.end()) {
+      return wrong_at(
+          "has the key " + in_quotes(*twice) + " more than once in the mapping that ends", mark);
     }
   }
   Container container = std::move(open_.back());

@@ -64,7 +64,7 @@ TEST_CASE("hub list: an object beyond the limits is a problem of its own name") 
         Case{"deeper than any stack", deep_object("bad", 1'000'000), "nested deeper than 32"},
         Case{"large", head + R"("x":")" + std::string(5 * kMib, 'x') + "\"}",
              "larger than 4096 KiB"},
-        Case{"a key twice", head + R"("x":1,"x":2})", "has a key more than once"}}) {
+        Case{"a key twice", head + R"("x":1,"x":2})", "has the key 'x' more than once"}}) {
     CAPTURE(c.name);
     const std::string body =
         R"({"kind":"SecretList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[)" +
