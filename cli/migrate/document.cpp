@@ -224,7 +224,9 @@ bool has_comments(std::string_view text) {
 Result<Rewritten> rewrite(const std::string& text, const RewriteOptions& options) {
   const std::optional<SecretString> converted = from_utf16(text);
   const std::string utf8 = converted ? std::string(converted->reveal()) : text;
-  Document document = TRY(read_document(utf8));
+  // JSON's parser takes no byte order mark.
+  const bool has_mark = utf8.starts_with("\xef\xbb\xbf");
+  Document document = TRY(read_document(utf8.substr(has_mark ? 3 : 0)));
   Rewritten rewritten;
   if (document.is_mapping && !options.context.empty()) {
     return Error::configuration("--context is given, and the file is a mapping",

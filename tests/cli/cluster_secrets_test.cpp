@@ -124,7 +124,8 @@ TEST_CASE("resolve -o argocd-secret: no character of a ClusterProfile starts a n
     const std::vector<Value> documents = documents_of(outcome);
     REQUIRE(documents.size() == 1);
     CHECK(text_at(documents[0], {"metadata", "name"}) == "cluster-spoke-1");
-    CHECK(text_at(documents[0], {"stringData", "config"}).find(value) != std::string::npos);
+    const Value config = *execcred::json::parse(text_at(documents[0], {"stringData", "config"}));
+    CHECK(text_at(config, {"execProviderConfig", "config", "x"}) == value);
   }
 }
 

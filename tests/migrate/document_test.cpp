@@ -284,6 +284,29 @@ TEST_CASE("rewrite: JSON stays JSON, and flow-style YAML becomes block-style YAM
             .text.starts_with("kind: Config\nusers:\n"));
 }
 
+TEST_CASE("rewrite: a byte order mark does not change the format") {
+  const std::string mark = "\xef\xbb\xbf";
+  const std::string exec = R"({"command":"gke-auth-plugin"})";
+  const std::string mapping = R"({"providers":[{"name":"p","execConfig":)" + exec + "}]}";
+  const std::string kubeconfig =
+      R"({"kind":"Config","users":[{"name":"u","user":{"exec":)" + exec + "}}]}";
+  for (const std::string& text :
+       {mapping, kubeconfig,
+        std::string("kind: Config\nusers: [{user: {exec: {command: gke-auth-plugin}}}]\n")}) {
+    CAPTURE(text);
+    CHECK(rewritten(mark + text).text == rewritten(text).text);
+  }
+  CHECK(rewritten(mark + R"({"kind":"Config"})").text == mark + R"({"kind":"Config"})");
+}
+
+TEST_CASE("rewrite: a JSON kubeconfig can be read by clients, which read it as YAML") {
+  const std::string text =
+      rewritten(R"({"kind":"Config","a":"\u007f\u0085\u2028\ufeff","users":[{"name":"u",)"
+                R"("user":{"exec":{"command":"gke-auth-plugin"}}}]})")
+          .text;
+  CHECK(text.find(R"("a": "\u007f\u0085\u2028\ufeff")") != std::string::npos);
+}
+
 TEST_CASE("rewrite: anything other than one kubeconfig or JSON mapping is an error") {
   constexpr auto kConfiguration = Error::Kind::configuration;
   check_fails(rewrite("", {.plugin_dir = "/p"}), kConfiguration, "0 documents");

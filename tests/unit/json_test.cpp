@@ -292,5 +292,15 @@ TEST_CASE("to_indented_text: two spaces per level, short empty values, and a fin
   CHECK(to_indented_text(Value()) == "null\n");
 }
 
+TEST_CASE("to_indented_text: what YAML's readers refuse or take for a line break is escaped") {
+  CHECK(to_indented_text(
+            Value(std::string("a\x7f\u0080\u0085\u009f\u2028\u2029\ufeff\ufffe\uffff"))) ==
+        R"("a\u007f\u0080\u0085\u009f\u2028\u2029\ufeff\ufffe\uffff")"
+        "\n");
+  const std::string plain = "\u00a0\u00e4\u2027\u202a\ufefe\uff00\ufffd\U0001fffe";
+  CHECK(to_indented_text(Value(Object{{plain, Value(plain)}})) ==
+        "{\n  \"" + plain + "\": \"" + plain + "\"\n}\n");
+}
+
 }  // namespace
 }  // namespace execcred::json

@@ -5,6 +5,7 @@
 #include <execcred/base/secret.hpp>
 #include <execcred/base/text.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace execcred::json {
@@ -181,9 +182,36 @@ std::string to_text(const Value& value, Escape escape) {
   return out;
 }
 
+namespace {
+
+// Whether YAML's readers, which read JSON kubeconfigs too, refuse the character or take it for a
+// line break.
+bool is_special_in_yaml(std::uint32_t code) {
+  return (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 || code == 0xfeff ||
+         code == 0xfffe || code == 0xffff;
+}
+
+}  // namespace
+
 std::string to_indented_text(const Value& value) {
+  std::string text;
+  write_indented(value, text, 0);
   std::string out;
-  write_indented(value, out, 0);
+  for (std::string_view rest = text; !rest.empty();) {
+    // All of these are in strings, and begin with one of these bytes.
+    const std::size_t plain = std::min(rest.find_first_of("\x7f\xc2\xe2\xef"), rest.size());
+    out.append(rest.substr(0, plain));
+    rest.remove_prefix(plain);
+    if (rest.empty()) break;
+    const CodePoint point = decode_utf8(rest);
+    const std::size_t length = std::max<std::size_t>(point.length, 1);
+    if (is_special_in_yaml(point.value)) {
+      append_unicode_escape(out, point.value);
+    } else {
+      out.append(rest.substr(0, length));
+    }
+    rest.remove_prefix(length);
+  }
   out.push_back('\n');
   return out;
 }
