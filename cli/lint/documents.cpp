@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "documents.hpp"
 
+#include "catalogue.hpp"
 #include "mapping.hpp"
 #include "places.hpp"
 
@@ -74,6 +75,27 @@ void report_unknown(const Scope& scope, const Value& document) {
           "ConfigMaps and Lists of those");
 }
 
+// Reports each FILL-IN-… of `execcred init` in the strings of the value.
+void check_fill_ins(const Scope& scope, const Value& value, const std::string& path) {
+  if (const std::string* text = value.string()) {
+    const std::string_view found = cli::fill_in_of(*text);
+    if (found.empty()) return;
+    std::string shown_by = "write the value";
+    for (const auto& [known, shower] : cli::catalogue().fill_ins) {
+      if (known == found) shown_by = "it is shown by: " + shower;
+    }
+    scope.error(path, "has " + in_quotes(found) + ", which a person must replace", shown_by);
+  } else if (const json::Array* items = value.array()) {
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      check_fill_ins(scope, (*items)[i], path + step(i));
+    }
+  } else if (const json::Object* members = value.object()) {
+    for (const json::Member& member : *members) {
+      check_fill_ins(scope, member.value, join_path(path, step(member.name)));
+    }
+  }
+}
+
 void check_document(const Scope& scope, const Document& document, std::string_view text);
 
 // The items of a ClusterProfileList have no kind.
@@ -104,6 +126,7 @@ void check_list(const Scope& outer, const ObjectReader& list, const ItemProblems
     } else if (!reader) {
       inside.add(Severity::error, reader.error(), {}, "list the objects");
     } else if (are_profiles) {
+      check_fill_ins(inside.as(rule::kFillIn), item, {});
       check_cluster_profile(inside, *reader, ProfileOf::list,
                             version ? *version : ProfileVersion::v1alpha1);
     } else {
@@ -133,6 +156,7 @@ void check_config_map(const Scope& scope, const ObjectReader& config_map) {
                                member.name.ends_with(".json");
       const Result<std::vector<Value>> documents = parse_documents(*text, kMaxInventory);
       if (documents ? std::none_of(documents->begin(), documents->end(), is_known) : !is_manifest) {
+        check_fill_ins(scope.as(rule::kFillIn), member.value, join_path("data", step(member.name)));
         continue;
       }
       has_known = true;
@@ -145,7 +169,12 @@ void check_config_map(const Scope& scope, const ObjectReader& config_map) {
 // `text` is the text of this document alone.
 void check_document(const Scope& scope, const Document& document, std::string_view text) {
   const Result<ObjectReader> reader = ObjectReader::open(document.value, "");
-  switch (kind_of(document.value)) {
+  const Kind kind = kind_of(document.value);
+  // The documents in the other two are checked one by one.
+  if (kind != Kind::list && kind != Kind::config_map) {
+    check_fill_ins(scope.as(rule::kFillIn), document.value, {});
+  }
+  switch (kind) {
     case Kind::mapping:
       return check_mapping(scope.as(rule::kMapping), text);
     case Kind::cluster_profile:

@@ -267,25 +267,6 @@ void check_variables(const Scope& scope, const ExecConfig& exec, const std::stri
   }
 }
 
-void check_fill_in(const Scope& scope, const std::string& text, const std::string& path) {
-  const std::string_view value = cli::fill_in_of(text);
-  if (value.empty()) return;
-  std::string shown_by = "write the value";
-  for (const auto& [known, shower] : cli::catalogue().fill_ins) {
-    if (known == value) shown_by = "it is shown by: " + shower;
-  }
-  scope.error(path, "has " + in_quotes(value) + ", which a person must replace", shown_by);
-}
-
-void check_fill_ins(const Scope& scope, const ExecConfig& exec, const std::string& path) {
-  for (std::size_t i = 0; i < exec.args.size(); ++i) {
-    check_fill_in(scope, exec.args[i], join_path(path, "args") + step(i));
-  }
-  for (std::size_t i = 0; i < exec.env.size(); ++i) {
-    check_fill_in(scope, exec.env[i].value, join_path(path, "env") + step(i) + ".value");
-  }
-}
-
 }  // namespace
 
 void check_provider_name(const Scope& scope, const std::string& name, const std::string& path) {
@@ -320,7 +301,6 @@ void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& p
                   "set it to Never");
   }
   check_variables(scope, exec, path);
-  check_fill_ins(scope.as(rule::kFillIn), exec, path);
   check_no_secrets(scope.as(rule::kSecret), exec, path);
   if (!is_plugin_of_ours(exec.command)) return;
   const DeclaredOptions options(program_name(exec.command));

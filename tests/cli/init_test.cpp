@@ -208,6 +208,10 @@ TEST_CASE("init: values for a person are marked, and lint says what shows them")
   CHECK(linted.exit_code == 1);
   CHECK(has(linted.output, "args[1]: has 'FILL-IN-MANAGED-SERVICEACCOUNT'"));
   CHECK(has(linted.output, "kubectl get managedserviceaccounts"));
+  const Outcome rights =
+      run({.arguments = {kCli, "lint", "--no-files", fleet.sandbox.at("out/rbac.yaml")}});
+  CHECK(rights.exit_code == 1);
+  CHECK(has(rights.output, "resourceNames[0]: has 'FILL-IN-MANAGED-SERVICEACCOUNT'"));
 }
 
 TEST_CASE("init: what a consumer has built in gets no entry") {
