@@ -126,8 +126,8 @@ Result<Permission> parse_permission(const std::string& text) {
     return Error{.kind = Error::Kind::configuration,
                  .message = in_quotes(text) + " " + why,
                  .hint =
-                     "write VERB/RESOURCE[.GROUP][@NAMESPACE], as in get/pods@default or "
-                     "create/deployments.apps"};
+                     "write VERB/RESOURCE[.GROUP][/SUBRESOURCE][@NAMESPACE], as in "
+                     "get/pods@default or get/deployments.apps/scale"};
   };
   Permission permission;
   std::string_view rest = text;
@@ -154,8 +154,12 @@ Result<Permission> parse_permission(const std::string& text) {
   if (permission.verb.empty() || permission.resource.empty()) {
     return wrong("lacks a verb or a resource");
   }
-  if (!is_visible_ascii(text)) return wrong("has white space, or a character outside ASCII");
   if (text.find(',') != std::string::npos) return wrong("has a ',': repeat the option instead");
+  for (const std::string& word : {permission.verb, permission.resource, permission.subresource}) {
+    // No rule of a server has another form.
+    if (word.empty() || word == "*" || is_dns1123_label(word)) continue;
+    return wrong("has " + in_quotes(word) + ", which is no word of a-z, 0-9 and '-'");
+  }
   return permission;
 }
 

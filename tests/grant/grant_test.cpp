@@ -62,7 +62,11 @@ TEST_CASE("grant: rules are required, in one of two forms") {
         Row{{"--can=get/pods", "--cluster-role=view"}, "are both given"},
         Row{{"--can=pods"}, "has no '/'"}, Row{{"--can=get/pods,secrets"}, "has a ','"},
         Row{{"--can=get/pods@a b"}, "has no namespace"},
-        Row{{"--can=get/po ds"}, "has white space"},
+        Row{{"--can=get/po ds"}, "has 'po ds', which is no word of a-z, 0-9 and '-'"},
+        Row{{"--can=get/Pods"}, "has 'Pods'"}, Row{{"--can=GET/pods"}, "has 'GET'"},
+        Row{{"--can=get/pods/log/x"}, "has 'log/x'"},
+        Row{{"--can=get/deployments/scale.apps"}, "has 'scale.apps'"},
+        Row{{"--can=get/deployments/scale.apps"}, "get/deployments.apps/scale"},
         Row{{"--cluster-role=a/b"}, "is no name of a ClusterRole"}}) {
     CAPTURE(row.part);
     const Outcome outcome = grant(scene, row.options);
