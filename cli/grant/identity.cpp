@@ -81,14 +81,23 @@ Result<Identity> own_account(const UnverifiedClaims& claims) {
   return identity;
 }
 
+// API servers refuse a configuration with an empty audience, or with one twice.
+std::vector<std::string> each_once(const std::vector<std::string>& audiences) {
+  std::vector<std::string> once;
+  for (const std::string& audience : audiences) {
+    if (!audience.empty() && !contains(once, audience)) once.push_back(audience);
+  }
+  return once;
+}
+
 // The audiences that the mapping asks for, those of the token first. If the token has none of them,
 // the token's own: the API server takes no other.
 std::vector<std::string> audiences_of(const UnverifiedClaims& claims, const Origin& origin) {
-  std::vector<std::string> asked = origin.audiences;
+  std::vector<std::string> asked = each_once(origin.audiences);
   const auto others = std::stable_partition(
       asked.begin(), asked.end(),
       [&claims](const std::string& audience) { return contains(claims.audiences, audience); });
-  return others == asked.begin() ? claims.audiences : asked;
+  return others == asked.begin() ? each_once(claims.audiences) : asked;
 }
 
 Status check_issuer(const UnverifiedClaims& claims, Platform platform) {
@@ -102,7 +111,7 @@ Status check_issuer(const UnverifiedClaims& claims, Platform platform) {
                        " is no plain https URL, which API servers require",
                    "change the issuer's name where it is configured");
   }
-  if (claims.audiences.empty()) {
+  if (each_once(claims.audiences).empty()) {
     return unknown("the token has no audience, and API servers require one",
                    "request a token for an audience");
   }

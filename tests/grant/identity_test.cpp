@@ -54,6 +54,21 @@ std::string account_of(std::string_view issuer) {
 
 }  // namespace
 
+TEST_CASE("identity: each audience that is not empty is named once") {
+  const auto audiences = [](const std::string& aud, const Origin& origin = {}) {
+    return of(R"({"iss":"https://idp.example.com","sub":"jane","aud":)" + aud + "}", origin)
+        ->front()
+        .audiences;
+  };
+  using Texts = std::vector<std::string>;
+  CHECK(audiences(R"(["x","x"])") == Texts{"x"});
+  CHECK(audiences(R"(["","x","y","x"])") == Texts{"x", "y"});
+  CHECK(audiences(R"(["x"])", {.audiences = {"x", "x", "", "z"}}) == Texts{"x", "z"});
+  const auto none = of(R"({"iss":"https://idp.example.com","sub":"jane","aud":[""]})");
+  REQUIRE_FALSE(none);
+  CHECK(none.error().message == "the token has no audience, and API servers require one");
+}
+
 TEST_CASE("identity: a token of the cluster's own issuer is of its ServiceAccount") {
   struct Row {
     const char* issuer;
