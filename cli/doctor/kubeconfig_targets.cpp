@@ -133,7 +133,9 @@ void take_user(const Document& document, const KubeconfigContext& context, engin
   const bool has_token = !user.token.empty() || !user.token_file.empty();
   const bool has_certificate =
       !user.client_certificate.empty() || !user.client_certificate_data.empty();
-  const bool is_unusable = !user.auth_provider.empty() || (user.has_password && !has_certificate);
+  // Beside exec, clients ignore a password without a username.
+  const bool has_password = user.has_exec() ? user.has_username : user.has_password;
+  const bool is_unusable = !user.auth_provider.empty() || (has_password && !has_certificate);
   if (user.has_exec() && !has_token && !has_certificate && !is_unusable) {
     const Status taken = take_exec(user, document.folder, target);
     if (!taken) fail(target, StepId::mapping, cause::kMappingInvalid, taken.error());

@@ -51,8 +51,9 @@ struct KubeconfigUser {
   CopyableSecret client_key_data = {};       // base64, as it stands
   std::string auth_provider = {};            // its name
   CopyableSecret oidc_id_token = {};         // of an auth-provider named oidc; perhaps expired
-  bool has_password = false;                 // username or password
-  json::Value exec = {};                     // an ExecConfig; null if there is none
+  bool has_username = false;
+  bool has_password = false;  // username or password
+  json::Value exec = {};      // an ExecConfig; null if there is none
   Impersonation act_as = {};
   std::vector<std::string> impersonation = {};  // the fields that are set: "as", "as-groups"
   std::vector<std::string> unknown_fields = {};
