@@ -37,7 +37,7 @@ Status check_name(std::string_view argument) {
   const bool has_value = is_long ? !placeholders_in(argument.substr(0, argument.find('='))).empty()
                                  : argument.starts_with("-{") && !argument.starts_with("-{{");
   if (!has_value) return {};
-  return Error::configuration("it would let a value be an option's name",
+  return Error::configuration("the argument would let a value be an option's name",
                               "write the option's name and '=' before the placeholder");
 }
 

@@ -82,9 +82,9 @@ TEST_CASE("lint: templates of wrap are checked as the plugin does") {
                    {{kArgs, message}});
   };
   found("{cluster}", "'{cluster}' is no placeholder");
-  found("}", "brace without its counterpart");
+  found("}", "a brace has no counterpart");
   found("{config.a}", "there is no --allow-config");
-  found("--{clusterName}", "be an option's name");
+  found("--{clusterName}", "the argument would let a value be an option's name");
   // Braces that are written twice are no placeholder.
   check_findings(with({R"(--command=["/usr/bin/x","{{clusterName}}","{{config.x}}"])",
                        "--output=token", "--cache"}),

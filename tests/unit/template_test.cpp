@@ -76,7 +76,7 @@ TEST_CASE("expand_template: a missing value is an error with a remedy") {
 
 TEST_CASE("expand_template: unknown placeholders and stray braces are refused") {
   for (const auto& [told, texts] : std::vector<test::Refusals>{
-           {"has a brace without its counterpart",
+           {"a brace has no counterpart",
             {"{", "}", "a{", "a}b", "{clusterName", "clusterName}", "{clusterName}}"}},
            {"is no placeholder",
             {"{}", "{clustername}", "{ clusterName }", "{{clusterName}}", "{server}",

@@ -56,7 +56,7 @@ Result<std::string> value_of(std::string_view placeholder, std::string_view clus
 Result<std::string_view> placeholder_of(std::string_view text, bool has_fields) {
   const std::size_t end = text.find('}');
   if (text.front() == '}' || end == std::string_view::npos) {
-    return no_placeholder("has a brace without its counterpart", has_fields);
+    return no_placeholder("a brace has no counterpart", has_fields);
   }
   const std::string_view name = text.substr(1, end - 1);
   const bool is_field = has_fields && name.starts_with(kField) && name.size() > kField.size();
