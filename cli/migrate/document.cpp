@@ -99,6 +99,9 @@ Migration wrap(Value& exec, Keys keys, Invocation invocation, const RewriteOptio
   }
   const bool is_found = invocation.command != name;
   Migration migration(wrapped_program(), std::move(invocation));
+  migration.note(
+      "with provideClusterInfo the program gets spec.cluster, its config included; "
+      "--pass-cluster=false withholds it");
   if (is_found) migration.note("PATH of this machine has " + in_quotes(name) + " there");
   if (text_member(exec, "interactiveMode", keys) == "Always") {
     migration.refuse("interactiveMode 'Always'", "execcred-wrap gives the program no terminal");

@@ -97,6 +97,7 @@ TEST_CASE("migrate --wrap: the command, its arguments and its variables are kept
                 told);
   CHECK(contains(told, "  added    --allow-server=https://a.example.com:6443: "));
   CHECK(contains(told, "  note     --cache lets many processes run the program once"));
+  CHECK(contains(told, "  note     with provideClusterInfo the program gets spec.cluster"));
   CHECK_FALSE(contains(told, "S3CRET"));
   const Rewritten second = rewritten(result.text);
   CHECK(second.findings.empty());
