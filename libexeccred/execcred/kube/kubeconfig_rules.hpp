@@ -23,12 +23,12 @@ std::vector<Error> kubeconfig_load_problems(const json::Value& document);
 // Why clients refuse a context with this user or cluster of a kubeconfig that they have loaded.
 // `path` is that of the object, such as "users[2].user". The files that it names are not opened.
 std::vector<Error> kubeconfig_user_problems(const json::Value& user, const std::string& path);
-// Of these problems, control characters in fields of one line, and an auth-provider without a name,
-// which clients accept in some fields.
-std::vector<Error> kubeconfig_text_problems(const json::Value& object, const std::string& path);
 // The same of its token and its client certificate, which doctor judges as a credential.
 std::vector<Error> kubeconfig_credential_problems(const json::Value& user, const std::string& path);
 std::vector<Error> kubeconfig_exec_problems(const json::ObjectReader& exec);  // of a user
 std::vector<Error> kubeconfig_cluster_problems(const json::Value& cluster, const std::string& path);
+// Those of both that a stored kubeconfig may have in no entry: control characters in fields of one
+// line, and an auth-provider without a name.
+std::vector<Error> kubeconfig_text_problems(const json::Value& object, const std::string& path);
 
 }  // namespace execcred

@@ -266,7 +266,7 @@ Result<json::SecretValue> json_object_of(const HttpResponse& reply, const std::s
   // The type is not quoted: a server may repeat a secret there too.
   return failure(false, "the JSON that " + server + " answered " + problem,
                  type.empty() || type.starts_with("application/json") ? ""
-                 : type.starts_with("text/html")                      ? "it is of the type 'text/html': check the URL"
+                 : type.starts_with("text/html") ? "it is of the type 'text/html': check the URL"
                                                  : "it is no application/json: check the URL");
 }
 

@@ -142,7 +142,8 @@ TEST_CASE("discovery: replies that are not a document are errors") {
         "reading the discovery document of https://127.0.0.1:", 1);
   const ScriptedProvider html(
       {"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>"});
-  check_fails(discover_at(html), Kind::no_credential, "it is of the type 'text/html': check the URL");
+  check_fails(discover_at(html), Kind::no_credential,
+              "it is of the type 'text/html': check the URL");
 }
 
 }  // namespace

@@ -168,7 +168,8 @@ TEST_CASE("token reply: a 200 that is not a token reply is an error that does no
   HttpResponse html = {.status = 200,
                        .headers = {{"content-type", "text/html; charset=utf-8"}},
                        .body = SecretString("<html>")};
-  check_fails(parse_token_reply(html, rules()), Kind::no_credential, "it is of the type 'text/html': check the URL");
+  check_fails(parse_token_reply(html, rules()), Kind::no_credential,
+              "it is of the type 'text/html': check the URL");
 }
 
 }  // namespace
