@@ -388,7 +388,8 @@ void Ledger::take(const event::Due& due) {
     due_.erase({cluster->due, cluster->id});
     cluster->due = kNever;
     cluster->is_queued = true;
-    cluster->is_retry = cluster->failures > 0;
+    // A removal runs no program, so it waits for none.
+    cluster->is_retry = cluster->failures > 0 && cluster->is_listed() && !cluster->problem;
     if (cluster->is_retry) {
       retries_.push_back(cluster);
     } else {
