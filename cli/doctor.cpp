@@ -242,9 +242,10 @@ Result<Outcome> Doctor::read_log() const {
   std::optional<TimePoint> since;
   if (since_) since = SystemClock().now() - *since_;
   const std::vector<doctor::LoggedCluster> clusters = TRY(doctor::read_log(log_, since));
+  std::optional<NewFile> file = TRY(begin_file(output_file_, "--output-file"));
   Outcome outcome;
   TRY(give_out(format_ == "json" ? write_log_json(clusters) : write_log_text(clusters),
-               TRY(begin_file(output_file_, "--output-file")), outcome));
+               std::move(file), outcome));
   return outcome;
 }
 
