@@ -89,9 +89,9 @@ std::map<std::string, bool> declared_names() {
 
 // Whether the value of this flag, variable or field is shown: only if a plugin declares it.
 bool is_shown_setting(const std::string& name) {
-  static const std::map<std::string, bool> is_secret = declared_names();
-  const auto declared = is_secret.find(name);
-  return declared != is_secret.end() && !declared->second && !lint::is_name_of_secret(name);
+  static const std::map<std::string, bool> kIsSecret = declared_names();
+  const auto declared = kIsSecret.find(name);
+  return declared != kIsSecret.end() && !declared->second && !lint::is_name_of_secret(name);
 }
 
 // Whether a secret is in the text, whatever its name is. The query of a URL may be a signature.

@@ -141,27 +141,30 @@ void check_boundary(const Scope& scope, const ExecConfig& exec, const std::strin
   }
 }
 
-// Expands the placeholders of templates for an example cluster, and checks that paths are absolute.
-void check_templates(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
-                     const std::string& path) {
+// Expands the placeholders of a template for an example cluster.
+void check_template(const Scope& scope, const Option& option, const Given& given) {
+  // If an unexpanded placeholder is left, the plugin's own refusal is reported instead.
+  const bool is_text = option.is_template && !option.is_command;  // a command checks its own
+  if (!is_text || has_unexpanded_template(given.value)) return;
   ExecInfo info;
   info.cluster = Cluster{.server = "https://server"};
+  const auto check = [&]() -> Status {
+    const std::string expanded = TRY(expand_template(given.value, "cluster", info));
+    const bool has_form = option.form != nullptr && expanded != given.value;
+    return has_form ? option.form->check(expanded) : Status();
+  };
+  const Status checked = check();
+  if (checked) return;
+  scope.add(Severity::error, given.path, checked.error().message, checked.error().hint);
+}
+
+// Checks templates, and that paths are absolute.
+void check_templates(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
+                     const std::string& path) {
   for (const Given& given : given_in(exec, options, path)) {
     const Option* const option = options.set().find(given.name);
     if (option == nullptr) continue;
-    // If an unexpanded placeholder is left, the plugin's own refusal is reported instead.
-    const bool is_text = option->is_template && !option->is_command;  // a command checks its own
-    if (is_text && !has_unexpanded_template(given.value)) {
-      const auto check = [&]() -> Status {
-        const std::string expanded = TRY(expand_template(given.value, "cluster", info));
-        const bool has_form = option->form != nullptr && expanded != given.value;
-        return has_form ? option->form->check(expanded) : Status();
-      };
-      const Status checked = check();
-      if (!checked) {
-        scope.add(Severity::error, given.path, checked.error().message, checked.error().hint);
-      }
-    }
+    check_template(scope, *option, given);
     if (option->is_path() && !given.value.empty() && !given.value.starts_with('/')) {
       scope.warning(
           given.path,

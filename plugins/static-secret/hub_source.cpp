@@ -33,9 +33,10 @@ Status check_identity(const StoredSecret& secret, const Plan& plan, const std::s
 }
 
 Status check_labels(const StoredSecret& secret, const Plan& plan) {
-  if (plan.selector.matches(secret.labels)) return {};
+  const LabelSelector unmet = plan.selector.unmet(secret.labels);
+  if (unmet.empty()) return {};
   return Error::no_credential(
-      called(secret) + " does not have the labels " + in_quotes(plan.selector.text()),
+      called(secret) + " does not have the label " + in_quotes(unmet.text()),
       "only a Secret with these labels is read; add them if the Secret is meant for this plugin");
 }
 

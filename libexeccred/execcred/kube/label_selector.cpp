@@ -5,6 +5,7 @@
 #include <execcred/base/try.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace execcred {
@@ -107,26 +108,29 @@ Result<LabelSelector::Requirement> LabelSelector::parse_set(std::string_view tex
   return requirement;
 }
 
-bool LabelSelector::matches(const Labels& labels) const {
-  return std::all_of(
-      requirements_.begin(), requirements_.end(), [&labels](const Requirement& requirement) {
+LabelSelector LabelSelector::unmet(const Labels& labels) const {
+  LabelSelector unmet;
+  std::copy_if(
+      requirements_.begin(), requirements_.end(), std::back_inserter(unmet.requirements_),
+      [&labels](const Requirement& requirement) {
         const auto found = labels.find(requirement.key);
         const bool is_there = found != labels.end();
         const auto holds = [&](const std::string& value) { return found->second == value; };
         switch (requirement.op) {
           case Operator::exists:
-            return is_there;
-          case Operator::does_not_exist:
             return !is_there;
+          case Operator::does_not_exist:
+            return is_there;
           case Operator::in:
-            return is_there &&
-                   std::any_of(requirement.values.begin(), requirement.values.end(), holds);
-          case Operator::not_in:  // an absent label is not among the values either
             return !is_there ||
                    std::none_of(requirement.values.begin(), requirement.values.end(), holds);
+          case Operator::not_in:  // an absent label is not among the values either
+            return is_there &&
+                   std::any_of(requirement.values.begin(), requirement.values.end(), holds);
         }
-        return false;
+        return true;
       });
+  return unmet;
 }
 
 LabelSelector LabelSelector::with_defaults(const LabelSelector& defaults) const {

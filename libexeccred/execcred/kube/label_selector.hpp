@@ -23,7 +23,9 @@ class LabelSelector {
   // would refuse.
   static Result<LabelSelector> parse(std::string_view text);
 
-  bool matches(const Labels& labels) const;
+  bool matches(const Labels& labels) const { return unmet(labels).empty(); }
+  // The requirements that the labels do not meet.
+  LabelSelector unmet(const Labels& labels) const;
 
   // Returns these requirements, and those of `defaults` for keys that these do not have.
   LabelSelector with_defaults(const LabelSelector& defaults) const;
