@@ -27,7 +27,7 @@ make_provider() {
 echo run >>'$SUITE_DIR/runs'
 [ ! -e '$SUITE_DIR/fails' ] || { echo 'the issuer is down' >&2; exit 1; }
 lifetime=\$(cat '$SUITE_DIR/lifetime')
-token=\$(kubectl --kubeconfig '$E2E_CLUSTER/admin.kubeconfig' -n fleet create token reader --duration=10m)
+token=\$(kubectl --kubeconfig '$E2E_CLUSTER/admin.kubeconfig' -n fleet create token reader --duration=48h)
 printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"expirationTimestamp":"%s","token":"%s"}}' \
   "\$(date -u -d "+\$lifetime seconds" +%Y-%m-%dT%H:%M:%SZ)" "\$token"
 END
