@@ -148,9 +148,9 @@ Result<Credential> read_reply(const HttpResponse& reply, const std::string& serv
   secrets.push_back(subject.copy());
   if (reply.status != 200 && reply.status != 201) {
     Error error = status_failure(reply, server);
-    const Result<json::Value> document = json::parse(reply.body.reveal());
+    const Result<json::SecretValue> document = json::parse_secret(reply.body.reveal());
     const std::string message =
-        document ? json::text_or_empty(*document, "message") : std::string();
+        document ? json::text_or_empty(**document, "message") : std::string();
     if (!message.empty()) error.message += ": " + shown_text(message, secrets, kMaxShown);
     return error;
   }

@@ -102,14 +102,14 @@ Result<StoredCredential> read_argocd(std::string_view server, const SecretString
                                      const Options& options, TimePoint now) {
   StoredCredential stored{.is_self_contained = true};
   stored.servers.push_back({.server = std::string(server), .origin = "Argo CD's Secret"});
-  Result<json::Value> document = json::parse(config.reveal(), {.bytes = kMaxConfig});
+  const Result<json::SecretValue> document =
+      json::parse_secret(config.reveal(), {.bytes = kMaxConfig});
   if (!document) return Error::no_credential("it is no JSON: it " + document.error().message);
   const auto read = [&]() -> Status {
-    const json::ObjectReader reader = TRY(json::ObjectReader::open(*document, ""));
+    const json::ObjectReader reader = TRY(json::ObjectReader::open(**document, ""));
     return add_config(reader, options, now, stored);
   };
   Status status = read();
-  json::wipe(*document);
   if (status) return stored;
   // Malformed fields are in the Secret, so they are no error of the configuration.
   status.error().kind = Error::Kind::no_credential;

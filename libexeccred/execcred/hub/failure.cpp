@@ -24,11 +24,11 @@ struct HubStatus {
 
 HubStatus status_of(const HttpResponse& response) {
   HubStatus status;
-  const Result<json::Value> document = json::parse(response.body.reveal());
-  if (!document || json::text_or_empty(document->find("kind")) != "Status") return status;
-  status.message = json::text_or_empty(document->find("message"));
-  status.reason = json::text_or_empty(document->find("reason"));
-  if (const json::Value* details = document->find("details")) {
+  const Result<json::SecretValue> reply = json::parse_secret(response.body.reveal());
+  if (!reply || json::text_or_empty(**reply, "kind") != "Status") return status;
+  status.message = json::text_or_empty(**reply, "message");
+  status.reason = json::text_or_empty(**reply, "reason");
+  if (const json::Value* details = (*reply)->find("details")) {
     status.name = json::text_or_empty(details->find("name"));
   }
   return status;
