@@ -132,7 +132,6 @@ class Check {
   }
 
   void check_certificate() {
-    if (!start_openssl()) return unusable(cause::kProgramFailed, "OpenSSL does not start");
     const Result<ClientPair> pair =
         ClientPair::parse(credential_.client_certificate, credential_.client_key);
     if (!pair) {

@@ -186,6 +186,7 @@ bool is_about_client_certificate(int alert) {
 }
 
 Result<ClientPair> ClientPair::parse(std::string_view certificate, const SecretString& key) {
+  TRY(start_openssl().cause(cause::kProgramFailed));
   ClientPair pair;
   pair.chain = TRY(parse_chain(certificate));
   pair.key = TRY(parse_key(key));

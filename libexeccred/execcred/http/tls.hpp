@@ -60,9 +60,9 @@ struct ClientPair {
   std::vector<X509Owner> chain = {};
   KeyOwner key = {};
 
-  // Reads PEM as Go's clients do (tls.X509KeyPair). start_openssl() must have succeeded. Fails
-  // (configuration), with credential-key-mismatch as its cause if the key is that of another
-  // certificate; (unavailable, is_local) if there is no memory.
+  // Reads PEM as Go's clients do (tls.X509KeyPair). Fails (configuration), with
+  // credential-key-mismatch as its cause if the key is that of another certificate; (unavailable,
+  // is_local) if there is no memory; and as start_openssl() does.
   static Result<ClientPair> parse(std::string_view certificate, const SecretString& key);
   // Sets up a client's context. False if OpenSSL fails, such as for a key that is too weak.
   bool use(SSL_CTX& context) const;
