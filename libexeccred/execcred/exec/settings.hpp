@@ -36,8 +36,8 @@ struct Setting {
   enum class Origin { unset, flag, profile_argument, environment, profile_config, variable };
   Origin origin = Origin::unset;
   std::vector<std::string> texts = {};
-  std::vector<std::string> replaced =
-      {};                          // the controller's, in whose place a ClusterProfile's are
+  // The controller's, in whose place a ClusterProfile's are.
+  std::vector<std::string> replaced = {};
   std::string config_field = {};   // of profile_config
   std::string empty_field = {};    // of spec.cluster.config: "" stands there, which sets nothing
   std::string_view variable = {};  // of variable: its name
@@ -72,9 +72,9 @@ class Settings {
   // there with the controller's settings.
   Status check_profile_arguments() const;
   // Reads the values that neither flags nor the environment set, and those that may replace them.
-  // `config` may be of any kind, but
-  // only an object has settings. A field that may be set there and is null or "" counts as absent,
-  // because upstream's struct writes "" for a field that is not set.
+  // `config` may be of any kind, but only an object has settings. A field that may be set there and
+  // is null or "" counts as absent, because upstream's struct writes "" for a field that is not
+  // set.
   Status read_config(const json::Value& config);
   // Messages for --debug about fields that set nothing, because this run does not use them.
   const std::vector<std::string>& passed_over() const { return passed_over_; }
