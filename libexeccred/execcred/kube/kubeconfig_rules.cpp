@@ -404,12 +404,12 @@ void check_pem(const Value& object, std::string_view field, Result<T> (*parse)(s
 }  // namespace
 
 std::vector<Error> kubeconfig_text_problems(const Value& object, const std::string& path) {
-  constexpr std::array<std::string_view, 11> kTexts = {
+  constexpr std::array<std::string_view, 11> kOneLine = {
       "server",    "tls-server-name", "proxy-url",          "certificate-authority",
       "tokenFile", "client-key",      "client-certificate", "as",
       "as-uid",    "as-groups",       "as-user-extra"};
   std::vector<Error> problems;
-  for (const std::string_view name : kTexts) {
+  for (const std::string_view name : kOneLine) {
     if (!has_control_character_in(object.find(name))) continue;
     problems.push_back(json::field_error(inside(path, name), "has a control character"));
     problems.back().hint = "write it in one line";
