@@ -43,9 +43,9 @@ void PendingRequestStore::unlock() {
 std::optional<PendingRequest> PendingRequestStore::read() const {
   if (!is_lasting()) return kept_;
   const std::optional<SecretString> text = directory_->read(name_, kMaxCacheFile);
-  std::optional<PendingRequest> request;
-  if (text) request = parse_pending_request(text->reveal());
-  if (request && request->key != key_) request.reset();
+  if (!text) return std::nullopt;
+  std::optional<PendingRequest> request = parse_pending_request(text->reveal());
+  if (!request || request->key != key_) return std::nullopt;
   return request;
 }
 
