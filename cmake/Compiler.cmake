@@ -35,13 +35,15 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 
+# g++ 12 with optimisation warns of overflows in std::string that are none, and does not without
+# precompiled headers.
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+endif()
+
 # execcred_precompile(TARGET): a library of the project uses execcred_base's precompiled header, for
-# which their options must be the same. Not in optimised builds: g++ 12 warns there of overflows in
-# std::string that are none, as it does not without this.
+# which their options must be the same.
 function(execcred_precompile target)
-  if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-    return()
-  endif()
   # ccache needs it to see what a precompiled header holds.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
   if(target STREQUAL "execcred_base")

@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
+
 namespace execcred::test {
 
 PlanRig::PlanRig(const PlanCase& plan_case) : case_(plan_case) {
@@ -46,13 +48,14 @@ Planned PlanRig::plan(const ClientCluster& cluster) {
   read = settings.read_config(*config);
   if (read) read = settings.store();
   if (!read) return failed(read.error());
+  ExecInfo info = {.cluster = Cluster{.server = cluster.server,
+                                      .tls_server_name = cluster.tls_server_name,
+                                      .certificate_authority_data = cluster.ca,
+                                      .proxy_url = cluster.proxy_url,
+                                      .config = *config}};
   const CredentialRequest request = {
       .plugin = case_.plugin,
-      .info = {.cluster = Cluster{.server = cluster.server,
-                                  .tls_server_name = cluster.tls_server_name,
-                                  .certificate_authority_data = cluster.ca,
-                                  .proxy_url = cluster.proxy_url,
-                                  .config = *config}},
+      .info = std::move(info),
       .document = R"({"spec":{"cluster":{"server":")" + cluster.server +
                   R"(","tls-server-name":")" + cluster.tls_server_name + R"(","proxy-url":")" +
                   cluster.proxy_url + R"(","certificate-authority-data":")" + cluster.ca +
