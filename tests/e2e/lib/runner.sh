@@ -86,8 +86,9 @@ clean_up() {
   rm -rf "$E2E_RUN"
 }
 
-# Starts them in their order, each with a namespace of its own. Only some run at the same time: more would
-# leave a client without the processor for longer than the deadlines that the checks are about.
+# Starts them in their order, the longest (0N-*.sh) first, so that none of these is left alone at the end. Each
+# has a namespace of its own. Only some run at the same time: more would leave a client without the processor
+# for longer than the deadlines that the checks are about.
 start_suites() {
   local file i
   SUITE_PIDS=()
