@@ -2,6 +2,7 @@
 #include "doctor.hpp"
 
 #include "bundle.hpp"
+#include "catalogue.hpp"
 #include "doctor/log_report.hpp"
 #include "doctor/output.hpp"
 #include "next_command.hpp"
@@ -222,7 +223,10 @@ std::string Doctor::text_of(const std::vector<engine::Item>& items) const {
 std::string Doctor::next_commands(const std::vector<engine::Item>& items) const {
   if (targets_.mapping_path.empty()) return {};
   NextCommand grant("grant");
-  grant.add(targets_).add(timeout_, fleet_).add_each("can", permissions_);
+  // grant needs a right.
+  grant.add(targets_)
+      .add(timeout_, fleet_)
+      .add_each("can", permissions_.empty() ? catalogue().example_rights : permissions_);
   return lines_for_refused(items, grant, targets_.name);
 }
 

@@ -179,6 +179,9 @@ TEST_CASE("next: doctor has a command for each cluster that refuses, and none fo
   scene.profile.clear();
   scene.api->answer([](const doctor_test::ApiRequest&) { return doctor_test::unauthorized(); });
   CHECK(next_in(Way(scene).run("doctor", {"--can=list/pods"}).output).size() == 1);
+  const Texts without_right = next_in(Way(scene).run("doctor", {}).output);
+  REQUIRE(without_right.size() == 1);
+  CHECK(has(without_right[0], " --can=list/namespaces "));
   scene.server = "https://127.0.0.1:1";
   CHECK(next_in(Way(scene).run("doctor", {"--can=list/pods"}).output).empty());
 }
