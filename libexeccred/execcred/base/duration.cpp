@@ -123,7 +123,7 @@ Result<Duration> parse_timeout(std::string_view text) {
   if (timeout > Duration::zero() && timeout <= kLongest) return timeout;
   return Error{.kind = Error::Kind::configuration,
                .message = in_quotes(text) + " is not above 0 and at most 60s",
-               .hint = "clients wait about 10s for a plugin"};
+               .hint = "some clients wait only 10s for a plugin"};
 }
 
 std::string format_duration(Duration duration) {
