@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# execcred_add_plugin(NAME [LINKS MODULES...]): the binary execcred-NAME from the current folder, where
-# the modules are there. MODULES are those it needs beyond exec; naming them here is what keeps curl and
-# crypto out of the binaries that can do without. The folder's sources are a library,
+# execcred_add_plugin(NAME [LINKS MODULES...]): the binary execcred-NAME from the current folder. Without one of
+# the MODULES, as in a static build without libcurl, nothing is built. MODULES are those it needs beyond exec;
+# naming them here is what keeps curl and crypto out of the binaries that can do without. The folder's sources are a library,
 # execcred_plugin_NAME, for the plugin's tests and for the command line. One of them defines
 # PluginDefinition plugin() in the namespace execcred::NAME (with _ for -).
 function(execcred_add_plugin name)

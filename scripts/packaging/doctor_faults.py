@@ -22,6 +22,7 @@ Each of these is made in the real thing: a kube-apiserver, SPIRE, Dex, a proxy, 
 server's place, a clock that is wrong. [`execcred doctor`](doctor.md) must name the cause beside it, and end
 with that exit code. `scripts/e2e doctor` runs them all. A row of
 [the suite](../tests/e2e/suites/47-doctor.sh) is a line and a function that spoils a working cluster.
+`scripts/generate` writes this page.
 
 {faults} faults of {causes} causes; {good} rows without a cause must work.
 

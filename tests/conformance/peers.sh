@@ -159,7 +159,7 @@ tests/conformance/peers.sh
 A rule is what some client or machine needs. A plugin may have good reasons to do something else. The
 name of a rule is the sentence of its case, and the observation is what the suite saw first. It executed
 each plugin as root, on Debian 12 and $(uname -m) with $(nproc) cores. execcred's own plugins are tested by these
-rules and by stricter ones: two of them with every change, all of them each night.
+rules and by stricter ones: two of them with every change, the others each night.
 
 execcred-wrap gives a program the variables of its caller. What the program does with a hostile one is an
 observation of execcred-wrap too.

@@ -35,6 +35,7 @@ HEAD = """# Which tests prove which promise
 [Reliability](reliability.md#the-promises) has the promises with their figures. This page lists the test cases
 that prove each, besides the campaigns and scripts named there. `scripts/test --promise=NUMBER` runs the cases
 of one. A case declares the numbers of its promises in its source, and `scripts/generate` writes this page.
+The paths are those below `tests/`.
 """
 # Characters with a special meaning in ctest's regular expressions.
 SPECIAL = re.compile(r"[\[\]\\.*^$+?(){}|]")
