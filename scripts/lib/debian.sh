@@ -48,6 +48,8 @@ make_debian() {
   as_root mount --rbind /dev "$root/dev"
   as_root mount --make-rslave "$root/dev"
   copy_network_settings "$root"
+  # As in Debian's container images: it need not survive a crash.
+  as_root tee "$root/etc/dpkg/dpkg.cfg.d/unsafe-io" >/dev/null <<<force-unsafe-io
   in_debian "$root" apt-get update -qq
 }
 
