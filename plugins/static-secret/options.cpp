@@ -196,6 +196,22 @@ bool has_checks(const Options& options) {
          !options.convention.selector.empty();
 }
 
+// What only a Secret of the hub has is not demanded of files.
+Status check_demands(const Options& options) {
+  if (options.is_from_hub() || !has_checks(options)) return {};
+  const bool is_conventions =
+      !options.convention.type.empty() || !options.convention.selector.empty();
+  const std::string problem =
+      "labels, type and annotations can only be checked on a Secret of the hub's API";
+  if (is_conventions) {
+    return Error::configuration(
+        problem + ", and --convention=" + std::string(options.convention.name) + " demands some",
+        "for files use --convention=generic with --key and --format");
+  }
+  return Error::configuration(problem,
+                              "leave --selector, --require-label and --server-annotation out");
+}
+
 }  // namespace
 
 bool Options::is_from_hub() const {
@@ -233,19 +249,7 @@ Status check_options(const Options& options, const Settings& settings) {
         "--kubeconfig-file is no place of certificate files",
         "leave --convention=" + std::string(options.convention.name) + " out");
   }
-  if (!options.is_from_hub() && has_checks(options)) {
-    const bool is_conventions =
-        !options.convention.type.empty() || !options.convention.selector.empty();
-    const std::string problem =
-        "labels, type and annotations can only be checked on a Secret of the hub's API";
-    if (is_conventions) {
-      return Error::configuration(
-          problem + ", and --convention=" + std::string(options.convention.name) + " demands some",
-          "for files use --convention=generic with --key and --format");
-    }
-    return Error::configuration(problem,
-                                "leave --selector, --require-label and --server-annotation out");
-  }
+  TRY(check_demands(options));
   const bool has_contexts =
       !options.kubeconfig_file.empty() || options.what() == Format::kubeconfig;
   if (settings.is_flag("context") && !has_contexts) {
