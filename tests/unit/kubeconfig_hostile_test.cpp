@@ -118,9 +118,9 @@ TEST_CASE("kubeconfig: a text that breaks a rule makes its entry unusable, and a
                          {"as", "bob, as-user-extra: {a: [\"\\n\"]}", "-user-extra " + control},
                          {"auth-provider", "{}", ".name is missing"},
                          {"auth-provider", "{config: {}}", ".name is missing"}}) {
-    CAPTURE(field);
-    CAPTURE(value);
-    const std::string text = KubeconfigText{.user = field + ": " + value}.text();
+    const std::string user = field + ": " + value;
+    CAPTURE(user);
+    const std::string text = KubeconfigText{.user = user}.text();
     const std::string message = "users[0].user." + field + (told == control ? " " : "") + told;
     check_stored_malformed(text, message);
     const Result<Kubeconfig> config = Kubeconfig::parse(text, Kubeconfig::Source::hub);
