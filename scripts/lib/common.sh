@@ -78,6 +78,18 @@ build_preset() {
   flock --close "$lock" cmake --build "$EXECCRED_ROOT/build/$preset" -j "$EXECCRED_JOBS" "${targets[@]}"
 }
 
+# Puts temporary files into memory, if it has room and programs may run there: tests make thousands of small files,
+# and a disk makes them wait. TMPDIR may name another folder.
+scratch_in_memory() {
+  local room memory
+  [ -z "${TMPDIR:-}" ] || return 0
+  room=$(df --output=avail --block-size=1G /dev/shm 2>/dev/null | sed 1d)
+  memory=$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo)
+  [ "${room:-0}" -ge 3 ] && [ "$memory" -ge 6 ] || return 0
+  ! findmnt --noheadings --output OPTIONS --target /dev/shm | grep -qw noexec || return 0
+  export TMPDIR=/dev/shm
+}
+
 # wait_until SECONDS COMMAND...: polls until the command succeeds; fails at the deadline.
 wait_until() {
   local deadline=$(($(date +%s%3N) + $1 * 1000))

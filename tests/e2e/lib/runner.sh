@@ -52,6 +52,7 @@ run_suites() {
   prepare_parts
   prepare_programs
 
+  scratch_in_memory
   E2E_RUN=$(mktemp -d "${TMPDIR:-/tmp}/execcred-e2e.XXXXXX")
   E2E_CLUSTER=$E2E_RUN/cluster
   export E2E_RUN E2E_CLUSTER
