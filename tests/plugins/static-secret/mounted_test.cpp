@@ -5,6 +5,8 @@
 #include "support/meanwhile.hpp"
 #include "volume.hpp"
 
+#include <execcred/base/pause.hpp>
+
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
@@ -160,7 +162,10 @@ TEST_CASE("mounted Secret: certificate and key always match while the volume is 
   Volume volume(sandbox.at("volume"));
   const std::vector<Pair> pairs = {make_pair(), make_pair(), make_pair()};
   std::size_t turn = 0;
+  // A volume is never replaced again before a plugin can read a file of it.
+  constexpr Duration kStays = std::chrono::milliseconds(2);
   const auto swap = [&] {
+    pause_for(kStays);
     const Pair& pair = pairs[++turn % pairs.size()];
     volume.set({{"tls.crt", pair.certificate}, {"tls.key", pair.key}});
   };
