@@ -226,6 +226,7 @@ TEST_CASE("kubeconfig: a name or token that YAML reads as another type is an err
   }
   CHECK(Kubeconfig::parse("users: [{user: {}}]"));
   check_malformed("users: [{user: {}}, {name: ''}]", "users[1].name is '', like that of an entry");
+  check_malformed("users: [null, null]", "users[1].name is '', like that of an entry");
   check_malformed("users: [{name: [a]}]", "users[0].name must be a string, not an array");
 }
 

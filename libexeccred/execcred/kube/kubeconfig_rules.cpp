@@ -227,8 +227,8 @@ void TypeCheck::check_list(const json::Array& items, const Type& type, const std
           "keep one: clients load no kubeconfig with two");
     }
     // An extension without a value does not count.
-    const Value* const value = is_extension ? items[i].find("extension") : &items[i];
-    if (value != nullptr && !value->is_null()) names.insert(name);
+    const Value* const value = items[i].find("extension");
+    if (has_entries || (value != nullptr && !value->is_null())) names.insert(name);
   }
 }
 
