@@ -5,6 +5,7 @@
 
 #include <execcred/base/rfc3339.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -19,8 +20,11 @@ using std::chrono::floor;
 using std::chrono::seconds;
 using std::chrono::sys_seconds;
 
-// The whole seconds of a text that is known to be well formed.
-std::int64_t seconds_by_libc(const std::string& text) {
+// The whole seconds of a text that is known to be well formed. The C library knows no small
+// letters.
+std::int64_t seconds_by_libc(std::string text) {
+  std::replace(text.begin(), text.end(), 't', 'T');
+  std::replace(text.begin(), text.end(), 'z', 'Z');
   std::tm time = {};
   const char* rest = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &time);
   require(rest != nullptr, "the C library reads it too");
@@ -46,6 +50,10 @@ void check_text(std::string_view text) {
   const auto whole = floor<seconds>(*time);
   if (text.substr(0, 4) > "2261") {
     require(format_rfc3339(whole) == "2261-12-31T00:00:00Z", "what cannot be held is the last day");
+    return;
+  }
+  if (text.substr(0, 4) < "1678") {
+    require(format_rfc3339(whole) == "1678-01-01T00:00:00Z", "or the first day");
     return;
   }
   require(whole.time_since_epoch().count() == seconds_by_libc(std::string(text)),
