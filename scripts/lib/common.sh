@@ -82,10 +82,10 @@ build_preset() {
 # and a disk makes them wait. TMPDIR may name another folder.
 scratch_in_memory() {
   local room memory
-  [ -z "${TMPDIR:-}" ] || return 0
-  room=$(df --output=avail --block-size=1G /dev/shm 2>/dev/null | sed 1d)
+  [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ] || return 0
+  room=$(df --output=avail --block-size=1G /dev/shm | sed 1d)
   memory=$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo)
-  [ "${room:-0}" -ge 3 ] && [ "$memory" -ge 6 ] || return 0
+  [ "$room" -ge 3 ] && [ "$memory" -ge 6 ] || return 0
   ! findmnt --noheadings --output OPTIONS --target /dev/shm | grep -qw noexec || return 0
   export TMPDIR=/dev/shm
 }
