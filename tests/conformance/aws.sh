@@ -6,8 +6,8 @@
 #   aws.sh CONFORMANCE PLUGIN [OPTION...]    options are the suite's: --test-case=…
 set -euo pipefail
 
-conformance=$1 plugin=$(realpath "$2")
-shift 2
+# shellcheck source=tests/conformance/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 env -i "PATH=$PATH" AWS_ACCESS_KEY_ID=ASIACONFORMANCE \
   AWS_SECRET_ACCESS_KEY=c0nformance/s3cret+key-0123456789 \

@@ -6,32 +6,14 @@
 #   bootstrap.sh CONFORMANCE PLUGIN API_SERVER [OPTION...]    options are the suite's: --test-case=…
 set -euo pipefail
 
-conformance=$1 plugin=$(realpath "$2") api_server=$3
-shift 3
-
-# The suite runs the plugin as other users too, who must be able to read the token.
-umask 022
-folder=$(mktemp -d)
-server_pid=
-finish() {
-  [ -z "$server_pid" ] || kill "$server_pid" 2>/dev/null || true
-  rm -rf "$folder"
-}
-trap finish EXIT
-chmod 755 "$folder"
+# shellcheck source=tests/conformance/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 token=c0nformance-s3cret-token-0123456789
 echo "$token" >"$folder/token"
 echo "$token,bootstrap,1" >"$folder/users"
-"$api_server" --token-auth-file "$folder/users" --ca-file "$folder/ca.pem" --url-file "$folder/url" &
-server_pid=$!
-until [ -s "$folder/url" ]; do
-  kill -0 "$server_pid" 2>/dev/null || {
-    echo "bootstrap.sh: the API server has ended" >&2
-    exit 1
-  }
-  sleep 0.05
-done
+start "$folder/url" "$1" --token-auth-file "$folder/users" --ca-file "$folder/ca.pem" --url-file "$folder/url"
+shift
 server=$(cat "$folder/url")
 printf '{"server":"%s","certificate-authority-data":"%s"}\n' "$server" \
   "$(base64 -w0 "$folder/ca.pem")" >"$folder/cluster.json"

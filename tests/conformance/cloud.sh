@@ -6,38 +6,13 @@
 #   cloud.sh CONFORMANCE PLUGIN TOKEN_SERVER [OPTION...]    options are the suite's: --test-case=…
 set -euo pipefail
 
-conformance=$1 plugin=$(realpath "$2") token_server=$3
-shift 3
+# shellcheck source=tests/conformance/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# The suite runs the plugin as other users too, who must be able to read the token.
-umask 022
-folder=$(mktemp -d)
-server_pid=
-finish() {
-  [ -z "$server_pid" ] || kill "$server_pid" 2>/dev/null || true
-  rm -rf "$folder"
-}
-trap finish EXIT
-chmod 755 "$folder"
-
-"$token_server" "$folder/ca.pem" "$folder/url" &
-server_pid=$!
-until [ -s "$folder/url" ]; do
-  kill -0 "$server_pid" 2>/dev/null || {
-    echo "cloud.sh: the token server has ended" >&2
-    exit 1
-  }
-  sleep 0.05
-done
+start "$folder/url" "$1" "$folder/ca.pem" "$folder/url"
+shift
 url=$(cat "$folder/url")
-
-base64url() { base64 -w0 | tr '+/' '-_' | tr -d '='; }
-
-# Only the cloud would check the signature.
-claims=$(printf '{"iss":"https://kubernetes","aud":["cloud"],"sub":"conformance","exp":%d}' "$(($(date +%s) + 3600))")
-token=$(printf '{"alg":"RS256"}' | base64url).$(printf '%s' "$claims" | base64url)
-token+=.$(printf 'nobody made this signature' | base64url)
-echo "$token" >"$folder/token"
+unsigned_token '"iss":"https://kubernetes","aud":["cloud"],"sub":"conformance"' >"$folder/token"
 
 case ${plugin##*/} in
   execcred-azure)
@@ -52,10 +27,7 @@ case ${plugin##*/} in
       "$folder/token" >"$folder/credentials.json"
     options=("--credentials-file=$folder/credentials.json" "--allow-endpoint=${url%/token}/*")
     ;;
-  *)
-    echo "cloud.sh: '${plugin##*/}' is neither execcred-google nor execcred-azure" >&2
-    exit 2
-    ;;
+  *) fail "'${plugin##*/}' is neither execcred-google nor execcred-azure" ;;
 esac
 
 env -i "PATH=$PATH" "$conformance" --rules=execcred "$@" -- "$plugin" "${options[@]}" "--ca-file=$folder/ca.pem" \
