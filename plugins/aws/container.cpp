@@ -7,7 +7,6 @@
 #include <execcred/http/retry.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/os/deadline.hpp>
-#include <execcred/os/file.hpp>
 
 #include <algorithm>
 #include <array>
@@ -40,10 +39,10 @@ Status check_url(const std::string& text) {
       "http is for loopback, 169.254.170.2, 169.254.170.23 and fd00:ec2::23");
 }
 
-Result<SecretString> token_of(const ContainerEndpoint& endpoint) {
-  if (endpoint.token_file.empty()) return endpoint.token.copy();
+Result<SecretString> read_token(const ContainerEndpoint& endpoint) {
   const auto read = [&]() -> Result<SecretString> {
-    const SecretString content = TRY(read_secret_file(endpoint.token_file));
+    const SecretString content =
+        TRY(Inputs::unrecorded_file("its token is recorded", endpoint.token_file));
     SecretString token = content.trimmed();
     if (!token.empty() && !has_control_character(token.reveal())) return token;
     return Error{.kind = Error::Kind::no_credential,
@@ -83,10 +82,10 @@ Result<std::optional<ContainerEndpoint>> container_endpoint(const Environment& e
   return std::optional(std::move(endpoint));
 }
 
-Status plan_container(const ContainerEndpoint& endpoint, Inputs& inputs) {
+Status plan_container(ContainerEndpoint& endpoint, Inputs& inputs) {
   inputs.add_machine();
-  const SecretString token = TRY(token_of(endpoint));
-  inputs.add_token("container.token", token);
+  if (!endpoint.token_file.empty()) endpoint.token = TRY(read_token(endpoint));
+  inputs.add_token("container.token", endpoint.token);
   return {};
 }
 
@@ -95,11 +94,10 @@ Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, const Tl
   deadline::enter_phase("asking the container's agent for credentials");
   const Url url = TRY(parse_url(endpoint.url));
   const std::string server = origin_of(url);
-  SecretString token = TRY(token_of(endpoint));
   HttpRequest request = {.url = endpoint.url, .allow_plain_http = true};
   request.add_header("Accept", "application/json");
-  if (!token.empty()) {
-    request.headers.push_back({.name = "Authorization", .value = std::move(token)});
+  if (!endpoint.token.empty()) {
+    request.headers.push_back({.name = "Authorization", .value = endpoint.token.copy()});
   }
   call.debug("asking " + server + " for the container's credentials");
   const auto client = make_http_client({.tls = tls}, call);  // no proxy

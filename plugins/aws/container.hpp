@@ -21,7 +21,7 @@ namespace execcred::aws {
 
 struct ContainerEndpoint {
   std::string url = {};
-  std::filesystem::path token_file = {};  // takes precedence over the token
+  std::filesystem::path token_file = {};  // plan_container() reads the token from it
   SecretString token = {};
 
   bool is_https() const { return ascii_lower(url).starts_with("https:"); }
@@ -33,7 +33,7 @@ struct ContainerEndpoint {
 Result<std::optional<ContainerEndpoint>> container_endpoint(const Environment& environment);
 
 // Reads the container's token, which determines the identity. Fails if its file cannot be read.
-Status plan_container(const ContainerEndpoint& endpoint, Inputs& inputs);
+Status plan_container(ContainerEndpoint& endpoint, Inputs& inputs);
 
 // Asks the agent, never through a proxy. `tls` is for an https URL.
 Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, const TlsSettings& tls,

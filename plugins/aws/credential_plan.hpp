@@ -17,6 +17,7 @@
 #include <execcred/aws/credentials.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
+#include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/inner_program.hpp>
 #include <execcred/exec/settings.hpp>
 
@@ -30,6 +31,7 @@ namespace execcred::aws {
 struct WebIdentity {
   std::filesystem::path token_file = {};
   Role role = {};
+  BearerToken token = {};  // of the file, read by plan_session()
 };
 
 struct Instance {};  // its metadata service

@@ -142,10 +142,10 @@ Result<Known> Aws::read(const Settings& settings, Inputs& inputs) const {
   const Environment& environment = inputs.environment();
   std::optional<Profiles> profiles;
   if (!has_environment_keys(settings, environment) || options_.region.empty()) {
-    const auto read_file = [&inputs](const std::filesystem::path& path, std::size_t max_bytes) {
+    const auto read_shared = [&inputs](const std::filesystem::path& path, std::size_t max_bytes) {
       return inputs.secret_file("profiles", path, max_bytes);
     };
-    profiles = TRY(Profiles::load(environment, read_file));
+    profiles = TRY(Profiles::load(environment, read_shared));
   }
   const Profiles* const files = profiles ? &*profiles : nullptr;
   Known known = {.plan = TRY(plan_credentials(options_, settings, environment, files))};

@@ -27,7 +27,7 @@ SharedFile shared_file(const Environment& environment, std::string_view variable
   return {.path = expand_home(default_path, environment)};
 }
 
-Result<std::vector<ConfigSection>> read(const SharedFile& file, const ReadFile& read_file) {
+Result<std::vector<ConfigSection>> read(const SharedFile& file, const ReadFile& read_shared) {
   // An empty path or /dev/null means that there is no file.
   if (file.path.empty() || file.path == "/dev/null") return std::vector<ConfigSection>();
   const auto read_it = [&]() -> Result<std::vector<ConfigSection>> {
@@ -36,7 +36,7 @@ Result<std::vector<ConfigSection>> read(const SharedFile& file, const ReadFile& 
     if (!file.is_named && !std::filesystem::exists(file.path, unknown)) {
       return std::vector<ConfigSection>();
     }
-    const SecretString content = TRY(read_file(file.path, kMaxFile));
+    const SecretString content = TRY(read_shared(file.path, kMaxFile));
     std::vector<ConfigSection> sections = TRY(parse_config_file(content.reveal()));
     for (ConfigSection& section : sections) section.file = file.path.native();
     return sections;
@@ -98,15 +98,15 @@ Result<std::string> Profile::text(std::string_view setting) const {
                           in_quotes(name_) + " has several lines, or a tab in it"};
 }
 
-Result<Profiles> Profiles::load(const Environment& environment, const ReadFile& read_file) {
+Result<Profiles> Profiles::load(const Environment& environment, const ReadFile& read_shared) {
   const SharedFile credentials =
       shared_file(environment, "AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials");
   const SharedFile config = shared_file(environment, "AWS_CONFIG_FILE", "~/.aws/config");
   Profiles profiles;
   profiles.places_ =
       in_quotes(config.path.native()) + " and " + in_quotes(credentials.path.native());
-  profiles.credentials_ = TRY(read(credentials, read_file));
-  std::vector<ConfigSection> sections = TRY(read(config, read_file));
+  profiles.credentials_ = TRY(read(credentials, read_shared));
+  std::vector<ConfigSection> sections = TRY(read(config, read_shared));
   std::set<std::string> names;
   for (ConfigSection& section : sections) {
     section.name = profile_of_config(section.name);

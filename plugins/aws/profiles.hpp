@@ -52,7 +52,7 @@ class Profiles {
   // Reads the files that AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name, or
   // ~/.aws/credentials and ~/.aws/config if they exist. Fails (configuration) as read_secret_file
   // and parse_config_file do, or if a profile occurs twice.
-  static Result<Profiles> load(const Environment& environment, const ReadFile& read_file);
+  static Result<Profiles> load(const Environment& environment, const ReadFile& read_shared);
 
   std::optional<Profile> find(std::string_view name) const;
   // The files that were searched, for messages.

@@ -15,7 +15,6 @@
 #include <execcred/exec/jwt.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/os/deadline.hpp>
-#include <execcred/os/file.hpp>
 
 #include <utility>
 
@@ -24,22 +23,21 @@ namespace {
 
 constexpr std::string_view kCaBundle = "AWS_CA_BUNDLE";
 
-Result<BearerToken> read_web_identity(const WebIdentity& identity) {
-  return read_bearer_token(identity.token_file)
-      .context("reading the web identity's token " + in_quotes(identity.token_file.native()))
-      .hint(
-          "AWS_WEB_IDENTITY_TOKEN_FILE, or web_identity_token_file of the profile, names it: a "
-          "projected serviceAccountToken");
+Status plan_web_identity(WebIdentity& identity, Inputs& inputs) {
+  identity.token = TRY(
+      inputs.token_file("token", identity.token_file)
+          .context("reading the web identity's token " + in_quotes(identity.token_file.native()))
+          .hint("AWS_WEB_IDENTITY_TOKEN_FILE, or web_identity_token_file of the profile, names it: "
+                "a projected serviceAccountToken"));
+  return {};
 }
 
-Status plan_source(const CredentialPlan::Source& source, Inputs& inputs) {
+Status plan_source(CredentialPlan::Source& source, Inputs& inputs) {
   if (std::holds_alternative<AwsCredentials>(source)) return {};
-  if (const auto* identity = std::get_if<WebIdentity>(&source)) {
-    const BearerToken token = TRY(read_web_identity(*identity));
-    inputs.add_token("token", token);
-    return {};
+  if (auto* const identity = std::get_if<WebIdentity>(&source)) {
+    return plan_web_identity(*identity, inputs);
   }
-  if (const auto* endpoint = std::get_if<ContainerEndpoint>(&source)) {
+  if (auto* const endpoint = std::get_if<ContainerEndpoint>(&source)) {
     return plan_container(*endpoint, inputs);
   }
   inputs.add_machine();
@@ -85,15 +83,15 @@ Status SessionChain::read_ca() {
 }
 
 Result<RoleSession> SessionChain::with_web_identity(const WebIdentity& identity) {
-  const BearerToken token = TRY(read_web_identity(identity));
-  const std::optional<UnverifiedClaims> claims = TRY(token.claims());
+  const std::optional<UnverifiedClaims> claims = TRY(identity.token.claims());
   if (claims) {
     Status checked = of_source(check_lifetime(*claims, call_.clock.now()));
     if (!checked) checked.error().is_local = true;
     TRY(std::move(checked).context("looking at the web identity's token"));
   }
   TRY(read_ca());
-  return StsClient(endpoint_, call_).assume_role_with_web_identity(identity.role, token.text());
+  return StsClient(endpoint_, call_)
+      .assume_role_with_web_identity(identity.role, identity.token.text());
 }
 
 Result<AwsCredentials> SessionChain::of_instance() {
@@ -152,7 +150,7 @@ AwsMetadataUrls metadata_urls(const Environment& environment) {
           .zone = base + "/latest/meta-data/placement/availability-zone/"};
 }
 
-Status plan_session(const CredentialPlan& plan, Inputs& inputs) {
+Status plan_session(CredentialPlan& plan, Inputs& inputs) {
   TRY(plan_source(plan.source, inputs));
   const auto* endpoint = std::get_if<ContainerEndpoint>(&plan.source);
   if (plan.asks_sts() || (endpoint != nullptr && endpoint->is_https()))

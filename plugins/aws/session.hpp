@@ -24,9 +24,9 @@ struct StsTarget {
   std::string region = {};
 };
 
-// Reads what determines the session, beside what the plan was made of. Fails if a token's file
-// cannot be read.
-Status plan_session(const CredentialPlan& plan, Inputs& inputs);
+// Reads what determines the session, beside what the plan was made of: the plan's source gets its
+// token. Fails if the token's file cannot be read.
+Status plan_session(CredentialPlan& plan, Inputs& inputs);
 
 // Requests a new session. The credential's token is the session as JSON.
 Result<Issued> new_session(const CredentialPlan& plan, const StsTarget& sts, CallContext& call);

@@ -72,8 +72,8 @@ Status use_provider(const std::string& provider, GoogleCredentials& credentials)
                .hint = "credentials of the type external_account name what is exchanged there"};
 }
 
-Result<GoogleCredentials> read_file(const Place& place, const Endpoints& endpoints,
-                                    Inputs& inputs) {
+Result<GoogleCredentials> read_credentials(const Place& place, const Endpoints& endpoints,
+                                           Inputs& inputs) {
   const SecretString content = TRY(inputs.secret_file("credentials", place.path));
   return parse_google_credentials(content.reveal(), endpoints);
 }
@@ -90,7 +90,7 @@ Result<ApplicationDefault> load_application_default(const Options& options,
     inputs.add_machine();
   } else {
     found.credentials =
-        TRY(read_file(place, endpoints, inputs)
+        TRY(read_credentials(place, endpoints, inputs)
                 .context("reading " + place.named_by + " " + in_quotes(place.path.native())));
   }
   TRY(use_provider(options.workload_identity_provider, found.credentials));

@@ -10,7 +10,6 @@
 #include <execcred/json/json.hpp>
 #include <execcred/oauth/local_url.hpp>
 #include <execcred/os/deadline.hpp>
-#include <execcred/os/file.hpp>
 
 #include <utility>
 
@@ -65,7 +64,8 @@ Result<Subject> Subject::open(const ExternalAccount* account, Inputs& inputs) {
 Status Subject::read(Inputs& inputs) {
   if (const auto* file = std::get_if<FileSource>(&account_->source)) {
     const auto read = [&]() -> Result<SecretString> {
-      const SecretString content = TRY(read_secret_file(file->path));
+      const SecretString content =
+          TRY(Inputs::unrecorded_file("its token is recorded", file->path));
       return subject_token_of(content, file->field, account_->subject_token_type);
     };
     token_ = TRY(read()

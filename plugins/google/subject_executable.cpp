@@ -5,6 +5,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/inner_program.hpp>
+#include <execcred/exec/jwt.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/os/file.hpp>
@@ -133,9 +134,10 @@ Result<SecretString> read_output_file(const ExecutableSource& source, const Call
   std::optional<SecretString> text = TRY(read_secret_file_if_there(source.output_file));
   if (!text || !json::parse(text->reveal())) return SecretString();
   Result<ExecutableReply> reply = parse_executable_reply(text->reveal(), call.clock.now());
-  if (reply && reply->expires_at) return std::move(reply->token);
+  Status usable = reply ? check_source_lifetime(reply->token, call.clock.now()) : reply.error();
+  if (usable && reply->expires_at) return std::move(reply->token);
   call.debug(in_quotes(source.output_file.native()) + " has no token that is still valid" +
-             (reply ? std::string() : ": " + reply.error().message));
+             (usable ? std::string() : ": " + usable.error().message));
   return SecretString();
 }
 

@@ -10,6 +10,7 @@
 #include <execcred/cache/refresh_token_store.hpp>
 #include <execcred/exec/jwt.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -38,7 +39,10 @@ Result<Credential> pass_through(SecretString token, const std::vector<std::strin
   TRY(of_source(check_lifetime(*claims, now)));
   TRY(check_audience(claims, request.as_typed("--audience"), audiences));
   TRY(check_audience(claims, request.as_typed("--expect-audience"), expected));
-  return Credential{.token = std::move(token), .expires_at = claims->expires_at};
+  Credential credential = {.token = std::move(token), .expires_at = claims->expires_at};
+  const TimePoint longest = now + kLongestLifetime;
+  if (credential.expires_at) credential.expires_at = std::min(*credential.expires_at, longest);
+  return credential;
 }
 
 }  // namespace
@@ -73,7 +77,7 @@ Result<Credential> FlowRun::pass_on(CallContext& call) const {
 Result<Credential> FlowRun::exchange(CallContext& call) const {
   const std::optional<CacheDirectory> directory = open_cache(options_.cache, call);
   Result<TokenServer> opened =
-      TokenServer::open(options_, request_, call, directory ? &*directory : nullptr);
+      TokenServer::open(options_, files_, request_, call, directory ? &*directory : nullptr);
   if (!opened) opened.error().is_local = true;
   TokenServer server = TRY(std::move(opened));
   const SecretString subject = TRY(subject_.get(call));

@@ -21,8 +21,12 @@ namespace execcred::oidc_federation {
 class FlowRun {
  public:
   // `options` and `request` must outlive the run.
-  FlowRun(const Options& options, const CredentialRequest& request, Subject subject)
-      : options_(options), request_(request), subject_(std::move(subject)) {}
+  FlowRun(const Options& options, const CredentialRequest& request, Subject subject,
+          ClientFiles files)
+      : options_(options),
+        request_(request),
+        subject_(std::move(subject)),
+        files_(std::move(files)) {}
 
   // Makes one call of the provider, by the flow of the options.
   Result<Issued> obtain(CallContext& call) const;
@@ -39,6 +43,7 @@ class FlowRun {
   const Options& options_;
   const CredentialRequest& request_;
   Subject subject_;
+  ClientFiles files_;
 };
 
 }  // namespace execcred::oidc_federation

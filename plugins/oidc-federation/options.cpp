@@ -449,7 +449,7 @@ Status check_client_id(const Options& options, const Settings& settings) {
   const ClientOptions& client = options.client;
   if (!options.has_server() || !client.id.empty()) return {};
   const std::string hint =
-      client.allow_ids.empty() ? "" : "pass it, or let the ClusterProfile choose it as clientId";
+      "pass it, or let the ClusterProfile choose it as clientId, with --allow-client-id=PATTERN";
   if (client.auth && *client.auth != ClientAuthMethod::none &&
       *client.auth != ClientAuthMethod::federated) {
     return lacks(settings, *client.auth, "--client-id", hint);

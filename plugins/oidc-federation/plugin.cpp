@@ -43,13 +43,15 @@ class OidcFederation final : public Provider {
   Result<Plan> plan(const Settings& /*settings*/, Inputs& inputs) const override {
     TRY(check_run(inputs.request()));
     Subject subject = TRY(Subject::open(options_, inputs));
-    TRY(read_target(inputs));
+    if (asks_the_cluster()) inputs.cluster();  // its Concierge's credential is of one cluster
+    ClientFiles files = TRY(ClientFiles::read(options_, inputs));
     Plan plan = {.cache = options_.cache};
     // Reading the token again costs less than the cache.
     if (options_.flow == Flow::pass_through && subject.is_local()) {
       plan.cache->options.no_cache = true;
     }
-    const auto flow = std::make_shared<FlowRun>(options_, inputs.request(), std::move(subject));
+    const auto flow =
+        std::make_shared<FlowRun>(options_, inputs.request(), std::move(subject), std::move(files));
     plan.ask = [flow](CallContext& call) { return flow->obtain(call); };
     return plan;
   }
@@ -64,31 +66,6 @@ class OidcFederation final : public Provider {
     if (known || request.info.cluster) return known;
     known.error().hint = "pass it";
     return lacks_cluster_info(std::move(known).error());
-  }
-
-  // The inputs beside the subject token. A credential of the Concierge is valid at one cluster.
-  Status read_target(Inputs& inputs) const {
-    if (asks_the_cluster()) inputs.cluster();
-    if (options_.has_server()) TRY(read_client(inputs));
-    const std::filesystem::path& actor = options_.actor_token_file;
-    if (options_.flow != Flow::token_exchange || actor.empty()) return {};
-    TRY(inputs.token_file("actor", actor)
-            .context(inputs.request().reading("--actor-token-file", actor)));
-    return {};
-  }
-
-  // Another secret or key may be another client's, although its file has the same path.
-  Status read_client(Inputs& inputs) const {
-    const ClientOptions& client = options_.client;
-    const auto read = [&inputs](std::string_view option,
-                                const std::filesystem::path& path) -> Status {
-      if (path.empty()) return {};
-      TRY(inputs.secret_file(option, path).context(inputs.request().reading(option, path)));
-      return {};
-    };
-    TRY(read("client-secret-file", client.secret_file));
-    TRY(read("private-key-file", client.private_key_file));
-    return read("client-key", client.certificate_key);
   }
 
   // Whether the cluster's own Concierge is asked, at the server that a ClusterProfile names.

@@ -11,7 +11,6 @@
 #include <execcred/exec/inner_program.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/os/deadline.hpp>
-#include <execcred/os/file.hpp>
 #include <execcred/spiffe/jwt_svid.hpp>
 #include <execcred/spiffe/workload_api.hpp>
 
@@ -79,7 +78,7 @@ Status Subject::read(Inputs& inputs) {
     case SubjectSource::none:
       return {};
     case SubjectSource::file:
-      return take(read_secret_file(subject.file), inputs)
+      return take(Inputs::unrecorded_file("its token is recorded", subject.file), inputs)
           .context(request_.reading("--subject-token-file", subject.file));
     case SubjectSource::variable:
       return take(read_variable(inputs.unrecorded_environment("its token is recorded"),
@@ -97,7 +96,7 @@ Status Subject::read(Inputs& inputs) {
       plan_gcp_metadata(inputs);
       return {};
     case SubjectSource::kubernetes:
-      plan_kubernetes(options_, inputs);
+      hub_ = plan_kubernetes(options_, inputs);
       return {};
     case SubjectSource::spiffe:
       inputs.add_process();
@@ -145,7 +144,7 @@ Result<SecretString> Subject::fetch(CallContext& call) const {
     case SubjectSource::gcp_metadata:
       return fetch_gcp_metadata(options_, call);
     case SubjectSource::kubernetes:
-      return request_from_kubernetes(options_, call);
+      return request_from_kubernetes(options_, *hub_, call);
     case SubjectSource::spiffe:
       return fetch_spiffe(options_, call);
     case SubjectSource::none:

@@ -8,6 +8,9 @@
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
 #include <execcred/exec/inputs.hpp>
+#include <execcred/hub/client.hpp>
+
+#include <optional>
 
 namespace execcred::oidc_federation {
 
@@ -36,6 +39,7 @@ class Subject {
   const Options& options_;
   const CredentialRequest& request_;
   BearerToken token_;
+  std::optional<Result<Hub>> hub_;  // of --subject=kubernetes
   bool is_local_ = true;
 };
 

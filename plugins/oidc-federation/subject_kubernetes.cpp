@@ -51,19 +51,26 @@ void plan_kubeconfigs(std::string_view paths, Inputs& inputs) {
 
 }  // namespace
 
-void plan_kubernetes(const Options& options, Inputs& inputs) {
+Result<Hub> plan_kubernetes(const Options& options, Inputs& inputs) {
   const std::string& kubeconfig = options.subject.kubeconfig;
   const Environment& environment = inputs.environment();
   const std::string_view variable = environment.get("KUBECONFIG").value_or("");
   plan_kubeconfigs(kubeconfig.empty() ? variable : kubeconfig, inputs);
-  const Result<Hub> hub = find_hub(kubeconfig, environment);
-  if (!hub) return;
+  Result<Hub> hub = find_hub(kubeconfig, environment);
+  if (!hub) return hub;
+  inputs.add("hub.server", hub->server);
   inputs.add_token("hub.token", hub->token);
   inputs.add_secret("hub.certificate", hub->http.tls.client_certificate);
+  // The request is made with what is recorded.
+  hub->token_file.clear();
+  hub->tls_files = {};
+  return hub;
 }
 
-Result<SecretString> request_from_kubernetes(const Options& options, CallContext& call) {
-  Hub hub = TRY(find_hub(options.subject.kubeconfig, call.environment));
+Result<SecretString> request_from_kubernetes(const Options& options, const Result<Hub>& found,
+                                             CallContext& call) {
+  if (!found) return found.error();
+  Hub hub = found->copy();
   std::string account = options.subject.service_account;
   if (account.empty()) {
     account = TRY(own_service_account(subject_of(hub.token)));

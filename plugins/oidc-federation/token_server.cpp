@@ -3,7 +3,7 @@
 
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/jwt.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/oauth/token_request.hpp>
 #include <execcred/os/deadline.hpp>
@@ -14,13 +14,6 @@
 
 namespace execcred::oidc_federation {
 namespace {
-
-Result<SecretString> read_client_secret(const std::filesystem::path& path) {
-  const SecretString content = TRY(read_secret_file(path));
-  SecretString secret = content.trimmed();
-  if (!secret.empty()) return secret;
-  return Error{.kind = Error::Kind::no_credential, .message = "the client secret is empty"};
-}
 
 Grant grant_of(Flow flow) {
   switch (flow) {
@@ -48,56 +41,71 @@ bool has_found_nothing(const CallContext& call) {
 
 }  // namespace
 
-Result<TokenServer> TokenServer::open(const Options& options, const CredentialRequest& request,
-                                      CallContext& call, const CacheDirectory* directory) {
+Result<ClientFiles> ClientFiles::read(const Options& options, Inputs& inputs) {
+  const auto read = [&inputs](std::string_view option, const std::filesystem::path& path,
+                              std::size_t max_bytes) -> Result<SecretString> {
+    if (path.empty()) return SecretString();
+    return inputs.secret_file(option, path, max_bytes)
+        .context(inputs.request().reading(option, path));
+  };
+  const ClientOptions& client = options.client;
+  ClientFiles files;
+  if (options.has_server()) {
+    files.secret = TRY(read("client-secret-file", client.secret_file, kMaxSecretFile));
+    files.private_key = TRY(read("private-key-file", client.private_key_file, kMaxSecretFile));
+    files.certificate = TRY(read("client-certificate", client.certificate, kMaxKubeconfig));
+    files.certificate_key = TRY(read("client-key", client.certificate_key, kMaxSecretFile));
+  }
+  const std::filesystem::path& actor = options.actor_token_file;
+  if (options.flow != Flow::token_exchange || actor.empty()) return files;
+  files.actor = TRY(inputs.token_file("actor", actor)
+                        .context(inputs.request().reading("--actor-token-file", actor)));
+  return files;
+}
+
+Result<TokenServer> TokenServer::open(const Options& options, const ClientFiles& files,
+                                      const CredentialRequest& request, CallContext& call,
+                                      const CacheDirectory* directory) {
   TokenServer server(options, request, call, directory);
-  TRY(server.read_tls());
-  TRY(server.read_client());
+  TRY(server.read_tls(files));
+  TRY(server.read_client(files));
   return server;
 }
 
-Status TokenServer::read_tls() {
+Status TokenServer::read_tls(const ClientFiles& files) {
   if (const auto& path = options_.server.ca_file; !path.empty()) {
     tls_.ca_certificates = TRY(read_ca_file(path).context(request_.reading("--ca-file", path)));
   }
   const ClientOptions& client = options_.client;
   if (client.certificate.empty()) return {};
-  const std::string certificate =
-      TRY(read_file(client.certificate, kMaxKubeconfig)
-              .context(request_.reading("--client-certificate", client.certificate)));
-  const SecretString key =
-      TRY(read_secret_file(client.certificate_key)
-              .context(request_.reading("--client-key", client.certificate_key)));
-  ClientCertificate pair =
-      TRY(check_client_certificate(certificate, key, call_.clock.now())
-              .context(request_.reading("--client-certificate", client.certificate)));
+  ClientCertificate pair = TRY(
+      check_client_certificate(files.certificate.reveal(), files.certificate_key, call_.clock.now())
+          .context(request_.reading("--client-certificate", client.certificate)));
   tls_.client_certificate = std::move(pair.chain);
   tls_.client_key = std::move(pair.private_key);
   return {};
 }
 
-Status TokenServer::read_client() {
+Status TokenServer::read_client(const ClientFiles& files) {
   const ClientOptions& client = options_.client;
   client_.client_id = client.id;
   client_.key_id = client.key_id;
   if (!client.assertion_type.empty()) client_.assertion_type = client.assertion_type;
   if (!client.secret_file.empty()) {
-    client_.secret =
-        TRY(read_client_secret(client.secret_file)
-                .context(request_.reading("--client-secret-file", client.secret_file)));
+    client_.secret = files.secret.trimmed();
+    if (client_.secret.empty()) {
+      return Status(Error::no_credential("the client secret is empty"))
+          .context(request_.reading("--client-secret-file", client.secret_file));
+    }
   }
   if (!client.private_key_file.empty()) {
     const std::string doing = request_.reading("--private-key-file", client.private_key_file);
-    const SecretString pem = TRY(read_secret_file(client.private_key_file).context(doing));
-    client_.private_key = TRY(SigningKey::read(pem, client.signing_alg).context(doing));
+    client_.private_key =
+        TRY(SigningKey::read(files.private_key, client.signing_alg).context(doing));
   }
-  if (!options_.actor_token_file.empty()) {
-    actor_token_ =
-        TRY(read_bearer_token(options_.actor_token_file)
-                .context(request_.reading("--actor-token-file", options_.actor_token_file)))
-            .take();
-  }
-  return {};
+  actor_token_ = files.actor.text().copy();
+  return check_source_lifetime(actor_token_, call_.clock.now())
+      .context("looking at the actor token");
 }
 
 ClientAuthMethod TokenServer::method(const std::vector<std::string>& supported) const {

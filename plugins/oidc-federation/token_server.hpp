@@ -8,6 +8,8 @@
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
 #include <execcred/cache/directory.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/inputs.hpp>
 #include <execcred/exec/provider.hpp>
 #include <execcred/oauth/client_authentication.hpp>
 #include <execcred/oauth/discovery.hpp>
@@ -19,13 +21,27 @@
 
 namespace execcred::oidc_federation {
 
+// What says who the client is: another secret or key may be another client's, although its file has
+// the same path. Empty where the options name no file, or the flow does not use it.
+struct ClientFiles {
+  SecretString secret = {};
+  SecretString private_key = {};
+  SecretString certificate = {};  // of TLS, with its key
+  SecretString certificate_key = {};
+  BearerToken actor = {};
+
+  // Fails (configuration) if a file cannot be read, (no_credential) if the actor's holds no token.
+  static Result<ClientFiles> read(const Options& options, Inputs& inputs);
+};
+
 class TokenServer {
  public:
-  // Reads the files of the options: CA, secret, keys, actor token. Sends nothing. The arguments
-  // must outlive the server; without a directory, discovery documents are not stored. Fails
-  // (configuration) if a file cannot be read, (no_credential) if its content is invalid.
-  static Result<TokenServer> open(const Options& options, const CredentialRequest& request,
-                                  CallContext& call, const CacheDirectory* directory);
+  // Checks the client's files, and reads the CA. Sends nothing. The arguments but `files` must
+  // outlive the server; without a directory, discovery documents are not stored. Fails
+  // (configuration) if the CA cannot be read, (no_credential) if a file's content is invalid.
+  static Result<TokenServer> open(const Options& options, const ClientFiles& files,
+                                  const CredentialRequest& request, CallContext& call,
+                                  const CacheDirectory* directory);
 
   // Requests a token. `subject` is a token, an assertion or a refresh token, by the flow; empty if
   // there is none. `keep` gets a new refresh token before the rest of the reply is checked.
@@ -41,8 +57,8 @@ class TokenServer {
               const CacheDirectory* directory)
       : options_(options), request_(request), call_(call), directory_(directory) {}
 
-  Status read_client();
-  Status read_tls();
+  Status read_client(const ClientFiles& files);
+  Status read_tls(const ClientFiles& files);
   ClientAuthMethod method(const std::vector<std::string>& supported) const;
   DiscoveryCache discovery() const;
   Result<Endpoint> find_endpoint(HttpClient& client) const;

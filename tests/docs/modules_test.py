@@ -7,11 +7,21 @@ The table of modules in ARCHITECTURE.md has the same links as the CMakeLists.txt
 module links one that is below it in the table. The places in the table of home-made parts exist.
 A module, a plugin or a program includes headers of the modules that it links only. An installed
 header includes installed ones only.
+
+A plugin reads each file through Inputs, once. So it cannot use a file that the cache's key lacks, and a file
+that is replaced between the key and the request cannot give one identity's credential to another.
 """
 import pathlib
 import re
 import sys
 
+READS_FILE = re.compile(r"\bread_(file|secret_file|secret_file_if_there|secret_directory|bearer_token|untrusted_file)\(")
+# What may read files otherwise, and why.
+READERS = {
+    "static-secret": "it keeps no credential",
+    "token-file": "it keeps no credential",
+    "google/subject_executable.cpp": "the file is what a program writes, which the plugin runs",
+}
 INCLUDE = re.compile(r"#include <execcred/((\w+)/[\w/]+\.hpp)>")
 
 
@@ -66,6 +76,15 @@ def foreign_includes(folder, visible):
             for header, module in INCLUDE.findall(file.read_text()) if module not in visible]
 
 
+def forgotten_files(plugins):
+    """The sources of plugins that read a file otherwise than through Inputs, and readers that do not."""
+    found = {str(file.relative_to(plugins)) for file in plugins.glob("*/*.cpp") if READS_FILE.search(file.read_text())}
+    known = {reader for reader in READERS for file in found if file == reader or file.startswith(reader + "/")}
+    return ([f"plugins/{file} reads a file, and not through Inputs" for file in sorted(found)
+             if not any(file == reader or file.startswith(reader + "/") for reader in READERS)] +
+            [f"no source of {reader} reads a file any more" for reader in sorted(set(READERS) - known)])
+
+
 def main():
     repository = pathlib.Path(sys.argv[1])
     library = repository / "libexeccred" / "execcred"
@@ -85,6 +104,7 @@ def main():
     for file in plugins:
         problems += foreign_includes(file.parent,
                                      closure(["exec", *words(file.read_text(), "LINKS")], links))
+    problems += forgotten_files(repository / "plugins")
     for header in sorted(installed):
         problems += [f"{header} is installed, and includes {other}, which is not"
                      for other, _ in INCLUDE.findall((library / header).read_text())

@@ -93,6 +93,12 @@ void add_federation(std::vector<PlanCase>& cases) {
                   {"actor", jwt("a"), jwt("b")},
                   {"other-actor", jwt("a"), jwt("a"), "it is not the file that is read"}}));
   cases.back().token_file = "token";
+  const Input certificate = {"certificate", "of a", "of b"};
+  cases.push_back(federation(
+      "a client with a certificate",
+      {in_folder("subject-token-file"), in_folder("client-certificate", "certificate"),
+       in_folder("client-key", "key")},
+      {}, {token, copy_of(token), certificate, copy_of(certificate), key, copy_of(key)}));
   cases.push_back(federation("a token in a variable", {{"subject-token-env", "T", "U"}},
                              {{"T", jwt("a"), jwt("b")},
                               {"U", jwt("a"), jwt("a"), "it is not the variable that is read"}}));

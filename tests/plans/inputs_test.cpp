@@ -62,6 +62,21 @@ TEST_CASE("plan: each input that is changed alone gives another key, or says why
   }
 }
 
+// A file that is read again with the request could hold another identity than the key has.
+TEST_CASE("plan: each file is read once, before the key is made, and the request has its content") {
+  for (const PlanCase& plan_case : plan_cases()) {
+    if (!plan_case.is_kept || plan_case.files.empty()) continue;
+    CAPTURE(plan_case.plugin);
+    CAPTURE(plan_case.name);
+    PlanRig rig(plan_case);
+    const Planned asked = rig.ask_without_files();
+    CHECK(asked.is_kept);
+    CHECK(asked.error != "");
+    CHECK_MESSAGE(asked.error.find("cannot read '" + rig.folder()) == std::string::npos,
+                  asked.error);
+  }
+}
+
 TEST_CASE("plan: a field of the cluster counts where the credential is of one cluster") {
   for (const PlanCase& plan_case : plan_cases()) {
     CAPTURE(plan_case.plugin);

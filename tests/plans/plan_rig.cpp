@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <utility>
 
 namespace execcred::test {
@@ -27,9 +29,23 @@ void PlanRig::write(const Input& file, const std::string& content) const {
   folder_.write(file.name, expanded(content), 0600);
 }
 
+// Asks for the credential when all files of the case are gone, for as long as a request needs to
+// fail.
+std::string PlanRig::error_without_files(const Plan& plan, const Environment& environment) const {
+  for (const Input& file : case_.files) std::filesystem::remove(folder_.at(file.name));
+  CallContext call = {.environment = environment,
+                      .deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(200),
+                      .may_retry = false};
+  const Result<Issued> issued = plan.ask(call);
+  for (const Input& file : case_.files) write(file, file.value);
+  return issued ? std::string() : format_error("plan", issued.error());
+}
+
 Planned PlanRig::plan(const ClientCluster& cluster) {
   std::vector<std::string> arguments;
   for (const Input& option : case_.options) {
+    // The CA of a server says nothing about whose credential it is, and is read with the request.
+    if (asks_ && option.name == "ca-file") continue;
     arguments.push_back("--" + option.name + "=" + expanded(option.value));
   }
   std::vector<std::string> entries;
@@ -67,7 +83,16 @@ Planned PlanRig::plan(const ClientCluster& cluster) {
   Inputs inputs(request, environment);
   const Result<Plan> plan = declared.provider()->plan(settings, inputs);
   if (!plan) return failed(plan.error());
-  return {.key = inputs.key().text(), .is_kept = plan->cache && !plan->cache->options.no_cache};
+  return {.key = inputs.key().text(),
+          .is_kept = plan->cache && !plan->cache->options.no_cache,
+          .error = asks_ ? error_without_files(*plan, environment) : std::string()};
+}
+
+Planned PlanRig::ask_without_files() {
+  asks_ = true;
+  Planned planned = plan();
+  asks_ = false;
+  return planned;
 }
 
 Planned PlanRig::plan_with_option(std::size_t index, const std::string& value) {

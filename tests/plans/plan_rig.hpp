@@ -59,12 +59,18 @@ class PlanRig {
   Planned plan_with_option(std::size_t index, const std::string& value);
   Planned plan_with_variable(std::size_t index, const std::string& value);
   Planned plan_with_file(std::size_t index, const std::string& content);
+  // Makes the plan, removes its files and asks for the credential: the error is that of the
+  // request.
+  Planned ask_without_files();
+  std::string folder() const { return folder_.path().native(); }
 
  private:
   std::string expanded(std::string text) const;
   void write(const Input& file, const std::string& content) const;
+  std::string error_without_files(const Plan& plan, const Environment& environment) const;
 
   PlanCase case_;
+  bool asks_ = false;
   blackbox::Sandbox folder_;
 };
 

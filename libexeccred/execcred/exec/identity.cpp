@@ -86,12 +86,13 @@ void add_token_identity(std::string_view name, const SecretString& token,
   const std::string prefix = std::string(name) + ".";
   const Result<TokenIdentity> identity =
       jwt && *jwt ? token_identity(**jwt) : Result<TokenIdentity>(TokenIdentity());
-  if (!identity || identity->issuer.empty() || identity->subject.empty()) {
+  if (!identity || identity->subject.empty()) {
     key.add(prefix + "fingerprint", fingerprint(name, token.reveal()));
     return;
   }
   // The issuer and the subject are for people. The other claims may be long or confidential.
-  key.add(prefix + "iss", identity->issuer).add(prefix + "sub", identity->subject);
+  if (!identity->issuer.empty()) key.add(prefix + "iss", identity->issuer);
+  key.add(prefix + "sub", identity->subject);
   key.add(prefix + "claims.fingerprint", fingerprint(name, identity->claims));
 }
 

@@ -2,6 +2,9 @@
 // What a plan reads. Each input that is read here becomes a part of the cache's key, so a plugin
 // cannot use an input that its key lacks.
 //
+// A file is read once, here, and the plan passes its content on to the request: a file that is
+// replaced in between cannot give one identity's credential the key of another.
+//
 // The plugin's options are recorded without being read: those that are set and used, unless they
 // are declared as not_identity(), with a reason. What a plan reads for its request alone (the CA of
 // a token server) is read when the provider is asked, and says nothing about whose credential it
@@ -57,6 +60,12 @@ class Inputs {
   // Reads a file, and records a fingerprint of its content. Fails as read_secret_file() does.
   Result<SecretString> secret_file(std::string_view name, const std::filesystem::path& path,
                                    std::size_t max_bytes = kMaxSecretFile);
+  // Reads a file, of which nothing is recorded: the plan records by other means what it uses of it,
+  // or `why` it does not count.
+  static Result<SecretString> unrecorded_file(std::string_view /*why*/,
+                                              const std::filesystem::path& path) {
+    return read_secret_file(path);
+  }
   // Records a token that was read otherwise, as token_file() does.
   void add_token(std::string_view name, const BearerToken& token);
   // The same for one that need not be a bearer token, such as a SAML assertion.

@@ -177,9 +177,9 @@ TEST_CASE("executable: the output file is used instead of a run while its token 
   CHECK_FALSE(std::filesystem::exists(ran));
   std::size_t runs = 0;
   for (const std::string& content :
-       {object(success(other, "-5")), object(with(success(other), "expiration_time", "")),
-        std::string("not JSON"), std::string(), std::string("{}"),
-        object(with(success(other), "success", "false"))}) {
+       {object(success(other, "-5")), object(success(new_subject(-100, "kept"))),
+        object(with(success(other), "expiration_time", "")), std::string("not JSON"), std::string(),
+        std::string("{}"), object(with(success(other), "success", "false"))}) {
     CAPTURE(content.substr(0, 50));
     google.sandbox.write("kept", content, 0600);
     CHECK_SUCCESS(google.run_cold(ask));

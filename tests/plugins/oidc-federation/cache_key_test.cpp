@@ -184,6 +184,17 @@ TEST_CASE("cross-hits: another actor token in the same file" * doctest::descript
   CHECK(tokens.size() == 3);
 }
 
+TEST_CASE("an actor token that is not valid now is refused, and nothing is sent") {
+  Federation fed;
+  for (const std::string& actor :
+       {new_jwt(R"("sub":"a")", -10), new_jwt(R"("sub":"a")", 3600, R"(,"nbf":4000000000)"),
+        blackbox::make_jwt(R"({"sub":"a","exp":"x"})")}) {
+    const std::string path = fed.sandbox.write("actor", actor);
+    CHECK_FAILURE(fed.run({.arguments = {"--actor-token-file=" + path}}), 1, "the actor token");
+  }
+  CHECK(fed.idp.calls() == 0);
+}
+
 TEST_CASE("cross-hits: another secret or key of the client in the same file" *
           doctest::description("promise 4")) {
   Federation fed;

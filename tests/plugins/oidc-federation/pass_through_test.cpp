@@ -27,6 +27,12 @@ TEST_CASE("pass-through: the subject token is the credential, until its exp") {
   }
 }
 
+TEST_CASE("pass-through: a token that lives for a year is claimed for a day") {
+  Federation fed;
+  fed.set_subject(new_subject(365L * 24 * 3600));
+  CHECK(std::abs(claimed_seconds(fed.run(passing())) - claim_for(24L * 3600)) <= 3);
+}
+
 TEST_CASE("pass-through: a token for another audience is refused") {
   Federation fed;
   CHECK_SUCCESS(fed.run(passing({"--audience=server"})));
