@@ -437,7 +437,7 @@ Result<Outcome> Sync::run_once(sync::Driver& driver) const {
   Outcome outcome;
   outcome.exit_code = driver.look();
   if (is_dry_) {
-    outcome.text = SecretString(driver.plan());
+    outcome.text = SecretString(driver.plan(log_format_ == "json"));
     if (outcome.exit_code == 1) outcome.exit_code = 0;
   } else if (driver.is_usable()) {
     outcome.exit_code = sync::worse_exit_code(outcome.exit_code, driver.run_round());

@@ -174,6 +174,11 @@ void Driver::report_doubts(const Picture& picture, const Look& look) {
     report(Level::warning, in_quotes(file) + " is an empty file",
            "nothing is removed while it is empty: write its content, or remove it");
   }
+  if (!look.is_mapping_valid) {
+    const Error& problem = mapping_.problems.begin()->second;
+    report(Level::warning, "the mapping " + in_quotes(settings_.mapping) + ": " + problem.message,
+           "no rule removes a credential while an entry is wrong");
+  }
   if (!settings_.rules.may_be_empty) {
     if (look.is_known && look.count == 0) {
       report(Level::error, "the inventory holds no ClusterProfile",
@@ -202,7 +207,8 @@ int Driver::look() {
                   .is_whole = picture.is_whole,
                   .count = picture.count,
                   .has_empty_path = !picture.empty_paths.empty(),
-                  .has_providers = !mapping_.providers.providers.empty()};
+                  .has_providers = !mapping_.providers.providers.empty(),
+                  .is_mapping_valid = mapping_.problems.empty()};
   const int code = report(picture, look);
   report_doubts(picture, look);
   tell(event::Looked{.look = look});
@@ -299,9 +305,9 @@ int Driver::run_round() {
   return round_code_;
 }
 
-std::string Driver::plan() const {
+std::string Driver::plan(bool is_json) const {
   const std::lock_guard lock(mutex_);
-  return plan_of(ledger_, parts_.targets, now());
+  return plan_of(ledger_, parts_.targets, now(), is_json);
 }
 
 void Driver::sweep() {

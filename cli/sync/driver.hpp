@@ -75,7 +75,7 @@ class Driver {
   // Ends early when `stop` is requested.
   int run_round();
   // The lines that describe what run_round() would do.
-  std::string plan() const;
+  std::string plan(bool is_json) const;
 
   // Runs until `stop` is requested. Fails if existing targets cannot be scanned for a permanent
   // reason and there is no lease.

@@ -70,9 +70,10 @@ Picture HubFeed::read(bool is_anew, const FeedReceiver& receiver) {
   // An outdated list is not whole: there may be more ClusterProfiles, or fewer. An object that
   // cannot be read has a name on the hub, so it says nothing about the others.
   return {.is_known = true,
-          .is_whole = state.is_in_sync,
+          .is_whole = state.is_in_sync && state.nameless.empty(),
           .count = objects_.size(),
-          .failures = std::move(failures)};
+          .failures = std::move(failures),
+          .problems = state.nameless};
 }
 
 Status HubFeed::watch(std::function<void()> on_change, const StopEvent& stop) {

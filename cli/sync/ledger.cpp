@@ -146,14 +146,15 @@ void Ledger::take(const event::Looked& looked) {
   ++look_;
   const bool is_whole = look.is_whole && (rules_.may_be_empty || !look.has_empty_path);
   const bool is_empty = !rules_.may_be_empty && look.is_empty();
-  const bool could_remove = std::exchange(may_remove_, is_whole && !is_empty);
-  if (!may_remove_) return;
-  mark_gone();
-  if (!could_remove) ask_refused();
+  const bool could_remove = may_remove();
+  may_remove_ = is_whole && !is_empty;
+  is_mapping_valid_ = look.is_mapping_valid;
+  if (may_remove_) mark_gone();
+  if (!could_remove && may_remove()) ask_refused();
 }
 
-// A rule that waited for a complete inventory is applied now, and not after the pause of its
-// failure.
+// A rule that waited for a complete inventory or a valid mapping is applied now, and not after the
+// pause of its failure.
 void Ledger::ask_refused() {
   for (const auto& [key, cluster] : clusters_) {
     if (cluster->refusal.empty()) continue;
@@ -460,7 +461,9 @@ Job Ledger::job_of(const Cluster& cluster) const {
   job.clashes = clashes_of(cluster);
   const bool clashes_everywhere =
       !job.clashes.empty() && job.clashes.size() == cluster.places.size() && !cluster.lacks_place;
-  if (cluster.is_duplicate || clashes_everywhere) {
+  // A rule that forbids the credential is stronger than a clash, which anybody could make.
+  const bool is_refused = cluster.problem && cluster.problem->is_by_rule;
+  if (cluster.is_duplicate || (clashes_everywhere && !is_refused)) {
     job.problem = Failure{
         .cause = cause::kTargetClash,
         .message = cluster.is_duplicate ? std::string(kDuplicate) : job.clashes.front().why,

@@ -54,6 +54,7 @@ struct Look {
   std::size_t count = 0;
   bool has_empty_path = false;  // beside others: it may be a folder that is not mounted
   bool has_providers = true;    // the mapping
+  bool is_mapping_valid = true;
 
   // Whether the inventory or the mapping is empty, which is no reason to remove anything.
   bool is_empty() const { return count == 0 || !has_providers; }
@@ -137,7 +138,7 @@ class Ledger {
   };
   using Clusters = std::map<std::string, std::unique_ptr<Cluster>, std::less<>>;
   const Clusters& clusters() const { return clusters_; }
-  bool may_remove() const { return rules_.prunes && may_remove_; }
+  bool may_remove() const { return rules_.prunes && may_remove_ && is_mapping_valid_; }
   // Whether the targets of absent ClusterProfiles are removed.
   bool prunes_absent() const;
   // The listed cluster's targets that another program may have deleted. Those that were just
@@ -206,6 +207,7 @@ class Ledger {
   std::size_t running_retries_ = 0;
   std::size_t local_failures_ = 0;  // clusters whose last run failed by a fault of this machine
   bool may_remove_ = false;
+  bool is_mapping_valid_ = false;
   bool may_write_ = false;
   RenewalPace pace_;
   std::uint64_t look_ = 1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan.hpp"
 
+#include <execcred/json/json.hpp>
+
 #include <algorithm>
 #include <string_view>
 
@@ -9,8 +11,8 @@ namespace {
 
 class Plan {
  public:
-  Plan(const Ledger& ledger, const std::vector<Target*>& targets, TimePoint now)
-      : ledger_(ledger), targets_(targets), now_(now) {}
+  Plan(const Ledger& ledger, const std::vector<Target*>& targets, TimePoint now, bool is_json)
+      : ledger_(ledger), targets_(targets), now_(now), is_json_(is_json) {}
 
   std::string text() {
     for (const auto& [key, cluster] : ledger_.clusters()) {
@@ -21,7 +23,15 @@ class Plan {
 
  private:
   void add(std::string_view verb, const std::string& what, std::string_view why) {
-    text_ += std::string(verb) + " " + what + ": " + std::string(why) + "\n";
+    if (is_json_) {
+      json::Value line((json::Object()));
+      line.add("action", json::Value(verb));
+      line.add("place", json::Value(what));
+      line.add("why", json::Value(why));
+      text_ += json::to_text(line) + "\n";
+    } else {
+      text_ += std::string(verb) + " " + what + ": " + std::string(why) + "\n";
+    }
   }
 
   void add(const Ledger::Cluster& cluster) {
@@ -66,13 +76,15 @@ class Plan {
   const Ledger& ledger_;
   const std::vector<Target*>& targets_;
   TimePoint now_;
+  bool is_json_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string plan_of(const Ledger& ledger, const std::vector<Target*>& targets, TimePoint now) {
-  return Plan(ledger, targets, now).text();
+std::string plan_of(const Ledger& ledger, const std::vector<Target*>& targets, TimePoint now,
+                    bool is_json) {
+  return Plan(ledger, targets, now, is_json).text();
 }
 
 }  // namespace execcred::sync

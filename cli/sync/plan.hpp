@@ -10,7 +10,9 @@
 
 namespace execcred::sync {
 
-// A line for each target that would be created, renewed, removed or skipped.
-std::string plan_of(const Ledger& ledger, const std::vector<Target*>& targets, TimePoint now);
+// A line for each target that would be created, renewed, removed or skipped; in JSON, an object
+// with `action`, `place` and `why`.
+std::string plan_of(const Ledger& ledger, const std::vector<Target*>& targets, TimePoint now,
+                    bool is_json);
 
 }  // namespace execcred::sync

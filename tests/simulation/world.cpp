@@ -109,7 +109,8 @@ struct Process {
   bool is_killed = false;
   Index number = 0;
   bool may_remove = false;
-  bool may_write = false;  // it was told so
+  bool may_refuse = false;  // its rules count
+  bool may_write = false;   // it was told so
   Time scanned = {};
   std::size_t running = 0;
   Time wake = Time::max();
@@ -259,6 +260,7 @@ class World {
   bool is_selection_ = false;
   Inventory inventory_ = Inventory::whole;
   bool is_mapping_empty_ = false;
+  bool is_mapping_faulty_ = false;  // another entry of it
   std::uint64_t mapping_ = 0;
   bool is_hub_down_ = false;
   bool is_watch_lost_ = false;
@@ -448,7 +450,8 @@ void World::look(Process& process) {
                   .is_whole = inventory_ == Inventory::whole || inventory_ == Inventory::empty ||
                               inventory_ == Inventory::half_empty,
                   .has_empty_path = inventory_ == Inventory::half_empty,
-                  .has_providers = !is_mapping_empty_};
+                  .has_providers = !is_mapping_empty_,
+                  .is_mapping_valid = !is_mapping_faulty_};
   if (has_files_) {
     look_at_files(process, look);
   } else {
@@ -457,6 +460,7 @@ void World::look(Process& process) {
   const bool is_accepted =
       may_be_empty_ || (look.count > 0 && look.has_providers && !look.has_empty_path);
   process.may_remove = look.is_whole && is_accepted;
+  process.may_refuse = process.may_remove && look.is_mapping_valid;
   if (process.may_remove) {
     for (Told& told : process.told) {
       if (!told.is_listed && !told.is_confirmed_gone) told.confirmed = now_;
@@ -887,6 +891,14 @@ void World::break_mapping() {
       ++mapping_;
       look_all();
     });
+  } else if (once_in(3)) {
+    note("an entry of the mapping is wrong");
+    is_mapping_faulty_ = true;
+    for_a_while(30min, [this] {
+      note("the mapping is valid again");
+      is_mapping_faulty_ = false;
+      look_all();
+    });
   } else {
     Provider& provider = providers_[any(providers_.size())];
     note("the mapping loses a provider");
@@ -1033,7 +1045,7 @@ void World::check_removal(const Process& process, Index cluster, const Job& job)
   const bool is_refused =
       told.is_forbidden || (!told.has_problem && !servers_[told.server].is_allowed);
   const bool is_by_rule =
-      told.is_listed && is_refused && process.may_remove && job.why != sync::kGone;
+      told.is_listed && is_refused && process.may_refuse && job.why != sync::kGone;
   if (!prunes_ || (!is_gone && !is_by_rule)) {
     break_invariant("a removal without a reason: " + names_[cluster]);
   }

@@ -297,10 +297,12 @@ TEST_CASE("sync: a mapping without providers, or with one that has no name, remo
     int exit_code;
     std::string why;
   };
-  for (const Case& row :
-       std::vector<Case>{{R"({"providers":[]})", 2, "mapping.json' has no provider"},
-                         {R"({"providers":[{"execConfig":{"command":"/bin/p"}}]})", 1,
-                          "cause=mapping-invalid"}}) {
+  for (const Case& row : std::vector<Case>{
+           {R"({"providers":[]})", 2, "mapping.json' has no provider"},
+           {R"({"providers":[{"execConfig":{"command":"/bin/p"}}]})", 1, "cause=mapping-invalid"},
+           {R"({"providers":[{"name":"z"}]})", 1,
+            "no rule removes a credential while an entry is wrong"},
+           {R"({"providers":[{"name":"z"}]})", 1, "cause=provider-unknown"}}) {
     CAPTURE(row.mapping);
     fleet.sandbox().write("mapping.json", row.mapping);
     const Outcome outcome = fleet.once();

@@ -147,6 +147,29 @@ TEST_CASE("sync --from-hub: a list that has a ClusterProfile twice stops nothing
   CHECK(is_written(api, "b"));
 }
 
+TEST_CASE("sync --from-hub: an object without a name is reported, and removes nothing") {
+  for (const Json& odd : {Json(7), Json(nullptr), Json::object(), Json{{"metadata", nullptr}},
+                          Json{{"metadata", {{"name", 7}}}}, Json{{"metadata", {{"name", ""}}}}}) {
+    CAPTURE(odd.dump());
+    LiveApi api;
+    put_profile(api, "b");
+    const Process process(api);
+    CHECK(blackbox::run(process.command({"--once"})).exit_code == 0);
+    api.before([&odd](Stream& stream, const Received& request) {
+      if (request.target.find("clusterprofiles?limit=") == std::string::npos) return false;
+      const Json list = {{"kind", "ClusterProfileList"},
+                         {"metadata", {{"resourceVersion", "100"}}},
+                         {"items", {profile_object("a", "https://a.example"), odd}}};
+      return stream.write(execcred::test::reply(200, list.dump()));
+    });
+    const blackbox::Outcome outcome = blackbox::run(process.command({"--once"}));
+    CHECK_MESSAGE(outcome.exit_code == 1, blackbox::describe(outcome));
+    CHECK_MESSAGE(blackbox::says(outcome, "the object has no name"), blackbox::describe(outcome));
+    CHECK(is_written(api, "a"));
+    CHECK(is_written(api, "b"));
+  }
+}
+
 TEST_CASE("sync: a ClusterProfile that cannot be used on the hub blocks itself alone") {
   struct Case {
     std::string name;

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <deque>
 #include <iterator>
 #include <tuple>
@@ -107,6 +108,50 @@ TEST_CASE("of the renewals that wait, that of the credential that ends first beg
   const Actions actions = ledger.apply(event::Due{}, now);
   REQUIRE(actions.jobs.size() == 1);
   CHECK(actions.jobs.front().mark.name == "sooner");
+}
+
+// A cluster's job after a rule refuses it, although another cluster has its place, and whether the
+// refusal removes what it holds. `is_valid`: the mapping.
+std::pair<Job, std::size_t> refused_with_clash(bool is_valid) {
+  Ledger ledger({.instance = "default"});
+  const TimePoint now(1'800'000'000s);
+  const Mark mark = {.instance = "default", .name_space = "fleet", .name = "a"};
+  ledger.apply(event::Listed{.name_space = "fleet",
+                             .name = "a",
+                             .problem = Failure{.cause = "no-provider", .is_by_rule = true},
+                             .places = {{.place = "there"}}},
+               now);
+  ledger.apply(event::Listed{.name_space = "other", .name = "a", .places = {{.place = "there"}}},
+               now);
+  ledger.apply(event::Looked{{.is_all = true,
+                              .is_known = true,
+                              .is_whole = true,
+                              .count = 2,
+                              .is_mapping_valid = is_valid}},
+               now);
+  ledger.apply(event::Scanned{{{.place = "there", .mark = mark}}}, now);
+  Actions actions = ledger.apply(event::Due{.is_paced = false}, now);
+  const auto own = std::find_if(actions.jobs.begin(), actions.jobs.end(),
+                                [](const Job& job) { return job.mark.name_space == "fleet"; });
+  REQUIRE(own != actions.jobs.end());
+  Job job = *own;
+  event::Ended ended{.job = *own};
+  ended.result.held = job.held;
+  ended.result.failures = {*job.problem};
+  return {std::move(job), ledger.apply(std::move(ended), now).jobs.size()};
+}
+
+TEST_CASE("a rule that refuses a cluster counts, although another cluster has its place") {
+  const auto [job, removals] = refused_with_clash(true);
+  CHECK(job.problem->cause == "no-provider");
+  CHECK(job.may_remove);
+  CHECK(removals == 1);
+}
+
+TEST_CASE("no rule removes anything while an entry of the mapping is wrong") {
+  const auto [job, removals] = refused_with_clash(false);
+  CHECK_FALSE(job.may_remove);
+  CHECK(removals == 0);
 }
 
 TEST_CASE("after a failure, the longer one counts of the own pause and of a store's Retry-After") {

@@ -505,6 +505,9 @@ TEST_CASE("sync --dry-run: a hub is only read") {
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.output == "create Secret to/a-token: missing\n");
   for (const Received& request : api.requests()) CHECK(request.method == "GET");
+  CHECK(blackbox::run(process.command({"--dry-run", "--log-format=json"})).output ==
+        R"({"action":"create","place":"Secret to/a-token","why":"missing"})"
+        "\n");
 }
 
 TEST_CASE("sync --dry-run: a Secret of another owner is not named as written") {

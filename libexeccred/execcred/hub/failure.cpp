@@ -8,6 +8,7 @@
 #include <execcred/json/json_reader.hpp>
 
 #include <array>
+#include <optional>
 #include <utility>
 
 namespace execcred {
@@ -19,7 +20,7 @@ constexpr std::size_t kMaxShown = 500;  // of what the hub says
 struct HubStatus {
   std::string message = {};
   std::string reason = {};
-  std::string name = {};  // details.name
+  std::optional<std::string> name = {};  // details.name; nullopt without details
 };
 
 HubStatus status_of(const HttpResponse& response) {
@@ -34,8 +35,10 @@ HubStatus status_of(const HttpResponse& response) {
   return status;
 }
 
+// The details of a resource that the server does not serve name no object.
 bool is_absent(int code, const HubStatus& status, const HubResource& resource) {
-  return code == 404 && status.reason == "NotFound" && status.name == resource.name;
+  if (code != 404 || status.reason != "NotFound") return false;
+  return status.name ? *status.name == resource.name : !resource.name.empty();
 }
 
 struct ReasonPhrase {

@@ -27,6 +27,7 @@ constexpr std::size_t kMaxEvent = kMaxItem;
 // author with many large ones leaves room for those of others.
 constexpr std::size_t kMaxBytes = std::size_t{256} * 1024 * 1024;
 constexpr std::size_t kSmallObject = std::size_t{64} * 1024;
+constexpr std::size_t kMostNameless = 10;
 constexpr int kNotFound = 404;
 constexpr int kGone = 410;
 // If the hub closes a watch at once, the next one is delayed.
@@ -123,7 +124,7 @@ class HubWatch::Session {
   std::shared_ptr<const WatchedObject> keep(ListItem item) const;
   std::shared_ptr<const WatchedObject> same_or(std::shared_ptr<const WatchedObject> object) const;
 
-  void replace_all(WatchedObjects objects);
+  void replace_all(WatchedObjects objects, std::vector<Error> nameless);
   void report(const WatchedObjects& objects) const;
   void put(std::shared_ptr<const WatchedObject> object);
   void drop(const std::shared_ptr<const WatchedObject>& object);
@@ -194,7 +195,7 @@ void HubWatch::Session::set_failed(const Error& error) {
   });
 }
 
-void HubWatch::Session::replace_all(WatchedObjects objects) {
+void HubWatch::Session::replace_all(WatchedObjects objects, std::vector<Error> nameless) {
   report(objects);
   publish([&] {
     WatchState& state = watch_.state_;
@@ -204,6 +205,7 @@ void HubWatch::Session::replace_all(WatchedObjects objects) {
     state.is_complete = true;
     state.is_in_sync = true;
     state.error.reset();
+    state.nameless = std::move(nameless);
     return is_new;
   });
 }
@@ -307,15 +309,21 @@ Result<HubWatch::Session::End> HubWatch::Session::list() {
   // By place, because the hub sorts by "NAMESPACE/NAME" as one text, which is another order. Of two
   // objects of one place, the first counts.
   std::map<Place, std::shared_ptr<const WatchedObject>> listed;
+  std::vector<Error> nameless;
   const HubListQuery query = {
       .label_selector = watch_.query_.selector.text(),
       .content = watch_.query_.is_metadata_only ? HubContent::metadata : HubContent::whole,
       .page_timeout = watch_.timings_.list_timeout,
       .restart = [&] {
         listed.clear();
+        nameless.clear();
         bytes_ = 0;
       }};
   std::string version = TRY(hub.list(resource_, query, [&](ListItem item) -> Result<bool> {
+    if (metadata_text(item.object, "name").empty()) {
+      if (nameless.size() < kMostNameless) nameless.push_back(item_problem("has no name"));
+      return true;
+    }
     std::shared_ptr<const WatchedObject> object = keep(std::move(item));
     if (!object) return true;
     object = same_or(std::move(object));
@@ -330,7 +338,7 @@ Result<HubWatch::Session::End> HubWatch::Session::list() {
   }
   WatchedObjects objects;
   for (auto& [place, object] : listed) objects.push_back(std::move(object));
-  replace_all(std::move(objects));
+  replace_all(std::move(objects), std::move(nameless));
   version_ = std::move(version);
   is_expired_ = false;
   return End::at_once;

@@ -68,6 +68,8 @@ struct WatchState {
   bool is_in_sync = false;
   std::chrono::steady_clock::time_point out_of_sync_since = {};
   std::optional<Error> error = std::nullopt;
+  // The objects of the last list that have no name; the first ten.
+  std::vector<Error> nameless = {};
 };
 
 // A snapshot of a watch, which does not change. It costs a pointer for each object.
