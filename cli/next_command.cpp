@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace execcred::cli {
 namespace {
@@ -87,12 +88,16 @@ std::string lines_for_refused(const std::vector<engine::Item>& items, const Next
   const bool is_alone = items.size() == 1 && name.empty();
   std::string lines;
   std::size_t refused = 0;
+  // Clusters of two namespaces may share a name, and then not the context either.
+  std::multiset<std::string_view> names;
+  for (const engine::Item& item : items) names.insert(item.name);
   for (const engine::Item& item : items) {
     if (!is_refused(item) || ++refused > kMost) continue;
     NextCommand command = grant;
     if (!is_alone) command.add("name", item.full_name());
+    const std::string context = names.count(item.name) == 1 ? item.name : item.full_name();
     lines += std::string(kNext) + command.text() +
-             " | kubectl --context=" + shell_word(printable(item.name)) + " apply -f -\n";
+             " | kubectl --context=" + shell_word(printable(context)) + " apply -f -\n";
   }
   if (refused <= kMost) return lines;
   return lines + "and so for " + std::to_string(refused - kMost) + " more, with their --name\n";

@@ -139,9 +139,10 @@ class ServerRun {
 
   Result<Answer> reviewed(Result<Answer> answer, Api& api, const SecretString& token) {
     // Kubernetes before 1.28 has no such review. The other review shows at least whether the server
-    // knows the caller.
+    // knows the caller. A server may also hide its reviews, from callers without a credential
+    // alone.
     if (answer && answer->status == kNotFound && !is_old_) {
-      is_old_ = true;
+      is_old_ = &api == &identified_;
       note_time(*answer);
       answer = api.post(kAccessReviews, access_review(kProbe), token);
     }
@@ -375,7 +376,7 @@ class ServerRun {
     } else if (answer.status == kForbidden || answer.status == kUnauthorized) {
       refuse(answer.is_status ? cause::kUnauthorizedOther : cause::kNotAKubernetesApi, message);
     } else {
-      item_.warn(StepId::authorize, {}, message);
+      refuse({}, message);  // no cause is known
     }
   }
 

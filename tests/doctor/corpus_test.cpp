@@ -989,6 +989,40 @@ TEST_CASE("corpus: unauthorized-revoked is the cause only of a token that is the
   }
 }
 
+TEST_CASE("corpus: a question of --can that is not answered is a failure, whose cause is unknown") {
+  for (const ApiReply& reply : std::vector<ApiReply>{
+           {.status = 404, .body = R"({"kind":"Status","status":"Failure","code":404})"},
+           {.status = 422, .body = R"({"kind":"Status","status":"Failure","code":422})"},
+           {.status = 302, .body = "", .headers = "Location: https://idp.example.com/\r\n"},
+           {.status = 200, .body = "<html>"},
+           {.status = 201, .body = "zz"},
+           {.status = 201, .body = R"({"kind":"SelfSubjectAccessReview","status":{}})"},
+           {.status = 201,
+           .body = R"({"kind":"SelfSubjectAccessReview","status":{"allowed":"true"}})"}}) {
+    CAPTURE(reply.status);
+    CAPTURE(reply.body);
+    Scene scene;
+    answer_access_review(scene, reply);
+    const Outcome outcome = scene.run({"-o", "json"});
+    CAPTURE(outcome.output);
+    CHECK(outcome.exit_code == 1);
+    CHECK(read_found(outcome.output).cause == "");
+    CHECK(read_found(outcome.output).steps.at("authorize") == "fail");
+  }
+}
+
+TEST_CASE("corpus: a server may hide its reviews from callers without a credential") {
+  Scene scene;
+  scene.arguments = {"--can=get/pods"};
+  scene.api->answer([](const ApiRequest& request) -> ApiReply {
+    if (!request.token.empty()) return {.status = 0};
+    return {.status = 404, .body = R"({"kind":"Status","status":"Failure","code":404})"};
+  });
+  const Outcome outcome = scene.run({"-o", "json"});
+  CAPTURE(outcome.output);
+  CHECK(outcome.exit_code == 0);
+}
+
 TEST_CASE("corpus: without a key of the token's algorithm, nothing is known of its signature") {
   const std::string own = "https://this.example.com";
   const std::string other_kind = R"({"keys":[{"kty":"OKP","crv":"Ed25519","x":"AA"}]})";

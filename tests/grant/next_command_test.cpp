@@ -157,6 +157,18 @@ TEST_CASE("next: the output of programs has no such line") {
   CHECK_FALSE(has(list.output + list.error_output, kNext));
 }
 
+TEST_CASE("next: two clusters of one name have different contexts") {
+  Scene scene;
+  json list = json::parse(clusters(scene, 2));
+  list["items"][1]["metadata"]["name"] = "c0";
+  list["items"][1]["metadata"]["namespace"] = "other";
+  scene.profile = list.dump();
+  const Texts next = next_in(Way(scene).run("doctor", {"--can=list/pods"}).output);
+  REQUIRE(next.size() == 2);
+  CHECK(next[0].ends_with(" --name=fleet/c0 | kubectl --context=fleet/c0 apply -f -"));
+  CHECK(next[1].ends_with(" --name=other/c0 | kubectl --context=other/c0 apply -f -"));
+}
+
 TEST_CASE("next: doctor has a command for each cluster that refuses, and none for other faults") {
   Scene scene;
   CHECK(next_in(Way(scene).run("doctor", {"--can=get/pods"}).output).empty());
