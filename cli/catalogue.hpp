@@ -19,7 +19,7 @@ struct KnownProvider {
   std::string secret_name = {};
   std::string secret_namespace = {};
   bool is_projected = false;  // the plugin reads a projected token of each server
-  std::string note = {};
+  std::string note = {};      // what the Pod needs too
 };
 
 struct KnownConsumer {

@@ -132,7 +132,7 @@ Status Init::write(const std::vector<init::Piece>& files, Outcome& outcome) cons
 
 std::string Init::next_command() const {
   NextCommand lint("lint");
-  lint.add("for", consumer_).add_operand((fs::path(directory_) / kMappingFile).native());
+  lint.add("for", consumer_).add_operand(directory_);
   for (const std::string& path : source_.paths()) lint.add_operand(path);
   return lint.add(source_.hub()).line();
 }

@@ -4,6 +4,7 @@
 #include "servers.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/kube/access.hpp>
 #include <execcred/yaml/yaml_write.hpp>
 
 #include <string_view>
@@ -125,6 +126,10 @@ Value binding_of(const cli::KnownConsumer& consumer, const std::string& name,
 void FleetNeeds::add(const ClusterProfile& profile) {
   profile_namespaces_.insert(profile.name_space.empty() ? consumer_->name_space
                                                         : profile.name_space);
+  if (profile.provider_problem) {
+    problems_.insert("ClusterProfile " + in_quotes(profile.full_name()) + ": " +
+                     profile.provider_problem->message);
+  }
   for (const AccessProvider& provider : profile.access_providers) add(profile, provider);
 }
 
@@ -147,18 +152,21 @@ void FleetNeeds::add(const ClusterProfile& profile, const AccessProvider& provid
                     " has a provider of this name built in, and never runs an entry for it");
     return;
   }
-  const std::string where =
-      "ClusterProfile " + in_quotes(profile.full_name()) + ": " + provider.path;
-  const Value* const server = provider.cluster.find("server");
-  const bool has_server = server != nullptr && server->string() != nullptr;
-  const Result<Url> url = parse_url(has_server ? std::string_view(*server->string()) : "");
+  const std::string of_profile = "ClusterProfile " + in_quotes(profile.full_name()) + ": ";
+  const Result<Cluster> cluster = usable_cluster(provider, profile.version);
+  if (!cluster) {
+    problems_.insert(of_profile + cluster.error().message + ", so it is left out");
+    return;
+  }
+  const std::string where = of_profile + provider.path;
+  const Result<Url> url = parse_url(cluster->server);
   // A pattern of --allow-server would take an asterisk for any text.
-  const bool is_plain = url && url->scheme == "https" && url->query.empty() &&
-                        url->path.find('*') == std::string::npos;
+  const bool is_plain = url && url->query.empty() && url->path.find('*') == std::string::npos;
   if (!is_plain) {
     problems_.insert(where + ".cluster.server is no plain https URL, so it is left out");
     return;
   }
+  if (!known->note.empty()) remarks_.insert(quoted + ": " + known->note);
   Need& need = needs_[provider.name];
   need.known = known;
   need.servers.push_back(*url);
@@ -166,7 +174,7 @@ void FleetNeeds::add(const ClusterProfile& profile, const AccessProvider& provid
     remarks_.insert(where + ".cluster.server is an IPv6 address, which a Pod's mountPath cannot " +
                     "have, so its token is not mounted: give the server a name");
   } else if (known->is_projected) {
-    projected_[url->host.name].emplace(origin_of(*url) + url->path, *server->string());
+    projected_[url->host.name].emplace(origin_of(*url) + url->path, cluster->server);
   }
   add_secret(provider, where, need);
 }

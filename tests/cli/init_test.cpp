@@ -299,9 +299,36 @@ TEST_CASE("init: a server that cannot be used is 1, and 2 if there is no other")
     const Fleet mixed(good + "\n---\n" + bad);
     const Outcome outcome = mixed.init({});
     CHECK(outcome.exit_code == 1);
-    CHECK(has(outcome.error_output, "cluster.server is no plain https URL, so it is left out"));
+    CHECK(has(outcome.error_output, "'fleet/b': status.accessProviders[0].cluster.server"));
+    CHECK(has(outcome.error_output, ", so it is left out"));
     CHECK(has(mixed.written("mapping.json"), "--allow-server=https://a.example.com"));
     CHECK(Fleet(bad).init({}).exit_code == 2);
+  }
+}
+
+TEST_CASE("init: what get refuses in a ClusterProfile is reported, and the rest is written") {
+  const std::string server = "https://b.example.com";
+  struct Row {
+    std::string providers;
+    std::string problem;
+  };
+  for (const Row& row : std::vector<Row>{
+           {provider("", server), "status.accessProviders[0].name is empty"},
+           {"true", "status.accessProviders[0]"},
+           {provider("eks", server) + "," + provider("eks", server),
+            "status.accessProviders[1].name is 'eks', like that of an entry before it"},
+           {provider("eks", server, R"(,"certificate-authority":"/etc/ca.crt")"),
+            "status.accessProviders[0].cluster.certificate-authority"},
+           {R"({"name":"eks"})", "status.accessProviders[0].cluster is missing"}}) {
+    CAPTURE(row.problem);
+    const Fleet fleet(profile("a", {provider("token-file", "https://a.example.com")}) + "\n---\n" +
+                      profile("b", {row.providers}));
+    const Outcome outcome = fleet.init({});
+    CHECK_MESSAGE(outcome.exit_code == 1, describe(outcome));
+    CHECK_MESSAGE(has(outcome.error_output, "ClusterProfile 'fleet/b': " + row.problem),
+                  describe(outcome));
+    CHECK_FALSE(has(fleet.written("mapping.json"), "b.example.com"));
+    CHECK(has(fleet.written("mapping.json"), "--allow-server=https://a.example.com"));
   }
 }
 
@@ -378,8 +405,8 @@ TEST_CASE("init: hostile names are text in JSON, YAML and the shell") {
                          "--plugin", odd_name + "=execcred-aws"}});
   REQUIRE(odd.exit_code == 0);
   const Texts words = execcred::split_shell_words(lines_of(odd.output).back()).value();
-  CHECK(words == Texts{"next:", "execcred", "lint", "--for=generic",
-                       odd_directory + "/mapping.json", fleet.sandbox.at("profiles.yaml")});
+  CHECK(words == Texts{"next:", "execcred", "lint", "--for=generic", odd_directory,
+                       fleet.sandbox.at("profiles.yaml")});
   // An unknown name in a hint is one word of the shell.
   const Outcome unknown = fleet.init({"--force"});
   CHECK(unknown.exit_code == 1);

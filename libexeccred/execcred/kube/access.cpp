@@ -247,31 +247,37 @@ Status check_policies(const MappedProvider& provider) {
   return {};
 }
 
+Result<Cluster> usable_cluster(const AccessProvider& provider, ProfileVersion version) {
+  if (!provider.listed_again_at.empty()) {
+    return json::field_error(
+        provider.listed_again_at + ".name",
+        "is " + in_quotes(provider.name) + ", like that of an entry before it");
+  }
+  const std::string path = provider.path + ".cluster";
+  if (provider.cluster.is_null()) return json::field_error(path, "is missing");
+  const ObjectReader object = TRY(ObjectReader::open(provider.cluster, path));
+  Cluster cluster = TRY(parse_kubeconfig_cluster(object));
+  TRY(check_profile_cluster(object, version));
+  TRY(check_server_is_https(cluster.server, path + ".server"));
+  TRY(check_verification(cluster, path));
+  TRY(check_authority(cluster, path));
+  return cluster;
+}
+
 Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfile& profile,
                               std::string_view provider) {
   const std::string doing = "resolving ClusterProfile " + profile.full_name();
   const MappedProvider* mapped = TRY(choose(mapping, profile, provider).context(doing));
   TRY(check_policies(*mapped).cause(cause::kMappingUnsafe).context(doing));
   const AccessProvider& listed = *find_listed(profile, mapped->name);
-  const std::string path = listed.path + ".cluster";
   Access access{.cluster_profile = profile.full_name(),
                 .provider = mapped->name,
                 .source = listed.path,
                 .exec = mapped->exec,
                 .cluster = {}};
   const Status resolved = [&]() -> Status {
-    if (!listed.listed_again_at.empty()) {
-      return json::field_error(
-          listed.listed_again_at + ".name",
-          "is " + in_quotes(listed.name) + ", like that of an entry before it");
-    }
-    if (listed.cluster.is_null()) return json::field_error(path, "is missing");
-    const ObjectReader cluster = TRY(ObjectReader::open(listed.cluster, path));
-    access.cluster = TRY(parse_kubeconfig_cluster(cluster));
-    TRY(check_profile_cluster(cluster, profile.version));
-    TRY(check_server_is_https(access.cluster.server, path + ".server"));
-    TRY(check_verification(access.cluster, path));
-    TRY(check_authority(access.cluster, path));
+    access.cluster = TRY(usable_cluster(listed, profile.version));
+    const ObjectReader cluster = TRY(ObjectReader::open(listed.cluster, listed.path + ".cluster"));
     return apply_policies(*mapped, cluster, access.exec);
   }();
   if (!resolved) {

@@ -33,6 +33,10 @@ struct Access {
 Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfile& profile,
                               std::string_view provider = {});
 
+// The cluster of an access provider, judged by every rule of resolve_access(): what `get` refuses,
+// no other command takes. Fails as that does, with the field's path.
+Result<Cluster> usable_cluster(const AccessProvider& provider, ProfileVersion version);
+
 // The mapping's first provider that the ClusterProfile lists; with a name, only the provider of
 // that name. Null if there is none.
 const MappedProvider* find_provider(const ProviderMapping& mapping, const ClusterProfile& profile,

@@ -191,6 +191,7 @@ Result<Kind> read_kind(const ObjectReader& document) {
   const std::string kind = TRY(document.required_string("kind"));
   const std::string version = TRY(document.required_string("apiVersion"));
   if (kind == "List") return Kind{.is_list = true};
+  if (is_kind_of_sveltos(version)) return Kind();
   const bool is_list = kind == "ClusterProfileList";
   Kind read{.is_list = is_list, .is_profile = is_list || kind == "ClusterProfile"};
   if (read.is_profile) {
@@ -243,6 +244,10 @@ Result<ProfileVersion> parse_profile_version(std::string_view api_version) {
   }
   return json::field_error("apiVersion",
                            "is " + in_quotes(api_version) + ", not " + known_profile_versions());
+}
+
+bool is_kind_of_sveltos(std::string_view api_version) {
+  return api_version.starts_with("config.projectsveltos.io/");
 }
 
 std::string ProfileName::full_name() const {

@@ -48,6 +48,10 @@ std::string known_profile_versions();
 // group and for a version that is not read. The message names the versions that are read.
 Result<ProfileVersion> parse_profile_version(std::string_view api_version);
 
+// Sveltos has a kind of its own that is named ClusterProfile, and files of a fleet have both.
+// Another group is taken for a mistake.
+bool is_kind_of_sveltos(std::string_view api_version);
+
 struct AccessProvider {
   std::string name;
   std::string path;  // "status.accessProviders[0]"
