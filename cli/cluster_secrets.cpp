@@ -143,20 +143,19 @@ Status ClusterSecrets::add(const ClusterProfile& profile, const Access& access) 
   const bool is_istio = form_ == Form::istio;
   const std::string cluster =
       TRY(cluster_name(profile, access, is_istio ? kIstioPrefix : kArgocdPrefix));
-  if (!clusters_.insert(cluster).second && names_) {
-    names_ =
-        unusable(access, "a ClusterProfile before it is for cluster " + in_quotes(cluster) + " too",
-                 "choose with --name: of two Secrets, one would replace the other");
+  if (clusters_.contains(cluster)) {
+    return unusable(access,
+                    "a ClusterProfile before it is for cluster " + in_quotes(cluster) + " too",
+                    "choose with --name: of two Secrets, one would replace the other");
   }
   const SecretManifest manifest =
       TRY(is_istio ? istio(cluster, access) : argocd(cluster, access, profile.name));
+  clusters_.insert(cluster);
   commands_.insert(in_quotes(access.exec.command));
   if (!text_.empty()) text_ += "---\n";
   text_ += to_text(manifest);
   return {};
 }
-
-Status ClusterSecrets::check() const { return names_; }
 
 std::string ClusterSecrets::notes() const {
   const std::string commands = join({commands_.begin(), commands_.end()}, ", ");

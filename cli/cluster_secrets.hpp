@@ -31,10 +31,6 @@ class ClusterSecrets {
   // cannot be part of a Secret's name, or if Argo CD takes the server for its own cluster.
   Status add(const ClusterProfile& profile, const Access& access);
 
-  // Fails (configuration) if two added clusters have the same name: one Secret would replace the
-  // other.
-  Status check() const;
-
   const std::string& text() const { return text_; }
   // Notes for standard error: what Istio or Argo CD requires, and the fields that were left out.
   std::string notes() const;
@@ -47,7 +43,6 @@ class ClusterSecrets {
   Form form_;
   std::string text_;
   std::set<std::string> clusters_;
-  Status names_;
   std::set<std::string> commands_;
   std::set<std::string> losses_;
 };

@@ -4,17 +4,14 @@
 #include "command.hpp"
 #include "error_output.hpp"
 
+#include <execcred/base/cut.hpp>
 #include <execcred/base/text.hpp>
-#include <execcred/os/deadline.hpp>
-
-#include <chrono>
 
 namespace execcred::cli {
 namespace {
 
 // The number of bytes of standard error that the run of a plugin passes on (process.hpp).
 constexpr std::size_t kMost = 64 * 1024;
-constexpr std::chrono::seconds kPatience(1);
 
 std::string safe_line(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
@@ -49,8 +46,8 @@ void PluginOutput::end(bool has_error_told) {
   taken_ = 0;
   was_cut_ = false;
   if (is_whole) return;
-  deadline::write_to_stderr(std::string(kProgram) +
-                            ": note: of the plugin's messages, 64 KiB are shown\n");
+  write_to_slow_reader(
+      std::string(kProgram) + ": note: of the plugin's messages, 64 KiB are shown\n", patience_);
 }
 
 void PluginOutput::take_line(std::string_view line) {
@@ -72,11 +69,15 @@ void PluginOutput::write_held() {
 }
 
 void PluginOutput::write_line(std::string_view line) {
-  const std::string safe = safe_line(line);
-  was_cut_ = was_cut_ || safe.size() > room_;
   if (was_cut_) return;
+  std::string safe = safe_line(line);
+  was_cut_ = safe.size() > room_;
+  if (was_cut_ && room_ > 0) safe = std::string(first_characters(safe, room_ - 1)) + "\n";
+  if (room_ == 0) return;
   room_ -= safe.size();
-  was_cut_ = !write_to_slow_reader(safe, kPatience);
+  if (write_to_slow_reader(safe, patience_)) return;
+  was_cut_ = true;
+  patience_ = {};
 }
 
 }  // namespace execcred::cli

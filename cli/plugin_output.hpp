@@ -2,6 +2,7 @@
 // A plugin's standard error, shown to the person who runs the command.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -32,6 +33,7 @@ class PluginOutput {
   std::size_t taken_ = 0;
   std::size_t room_ = 64 * 1024;  // of what is still written
   bool was_cut_ = false;
+  std::chrono::seconds patience_{1};  // with a reader; none after it did not read
 };
 
 }  // namespace execcred::cli

@@ -125,7 +125,6 @@ Result<Outcome> Resolve::write_secrets(const ProviderMapping& mapping) const {
   Outcome outcome = TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) {
     return secrets.add(profile, access);
   }));
-  TRY(secrets.check());
   if (secrets.text().empty()) return outcome;
   outcome.text = SecretString(secrets.text());
   outcome.notes = secrets.notes();

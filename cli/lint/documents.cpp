@@ -38,6 +38,7 @@ Kind kind_of(const Value& document) {
   if (document.object() == nullptr) return Kind::unknown;
   const std::string kind = json::text_or_empty(document, "kind");
   const std::string version = json::text_or_empty(document, "apiVersion");
+  if (is_kind_of_sveltos(version)) return Kind::unknown;
   if (kind == "ClusterProfile") return Kind::cluster_profile;
   if (kind == "List" || kind == "ClusterProfileList") return Kind::list;
   if (kind == "ConfigMap") return Kind::config_map;
@@ -56,6 +57,7 @@ bool is_of_others(const Value& document) {
   const std::string kind = ascii_lower(json::text_or_empty(document, "kind"));
   const std::string version = json::text_or_empty(document, "apiVersion");
   if (kind.empty() || version.empty()) return false;
+  if (is_kind_of_sveltos(version)) return true;
   for (const std::string_view group : {"multicluster.x-k8s.io", "config.kueue.x-k8s.io"}) {
     if (ascii_lower(version).starts_with(group)) return false;
   }

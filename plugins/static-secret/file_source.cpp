@@ -113,11 +113,11 @@ Result<StoredSecret> read_mounted_secret(const std::string& folder,
 
 Result<StoredCredential> read_certificate_files(const Options& options, const Plan& plan,
                                                 TimePoint now) {
-  CertificateFiles files{.certificate = options.client_certificate, .key = options.client_key};
-  if (files.certificate.empty()) {
-    files = TRY(find_mounted(plan.secret_dir));
+  if (options.client_certificate.empty()) {
+    return read_pair_of(TRY(find_mounted(plan.secret_dir)), now);
   }
-  return read_pair_of(files, now);
+  return read_pair_of({.certificate = options.client_certificate, .key = options.client_key}, now)
+      .context("reading --client-certificate and --client-key");
 }
 
 // Reads a bundle. Its key and certificates are of one state: the kubelet replaces the file as a
@@ -132,11 +132,13 @@ Result<StoredCredential> read_bundle(const fs::path& path, TimePoint now) {
 }
 
 Result<StoredCredential> read_kubeconfig_file(const Options& options, TimePoint now) {
-  const SecretString text = TRY(read_secret_file(options.kubeconfig_file, kMaxKubeconfig));
+  const std::string reading =
+      "reading --kubeconfig-file " + in_quotes(options.kubeconfig_file.native());
+  const SecretString text =
+      TRY(read_secret_file(options.kubeconfig_file, kMaxKubeconfig).context(reading));
   std::error_code none;
   const fs::path folder = fs::absolute(options.kubeconfig_file, none).parent_path();
-  return read_stored_kubeconfig(text.reveal(), options, now, folder)
-      .context("reading --kubeconfig-file " + in_quotes(options.kubeconfig_file.native()));
+  return read_stored_kubeconfig(text.reveal(), options, now, folder).context(reading);
 }
 
 Result<StoredCredential> read_once(const Plan& plan, const Options& options, TimePoint now) {

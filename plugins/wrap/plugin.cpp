@@ -49,11 +49,10 @@ void add_file(const std::string& path, Inputs& inputs) {
 bool has_words(std::string_view line) {
   while (!line.empty()) {
     const bool is_box = line.starts_with("\xE2\x94") || line.starts_with("\xE2\x95");
-    const std::size_t passed = line.starts_with(kHidden) ? kHidden.size() : is_box ? 3 : 1;
     const bool is_letter =
         is_alphanumeric(line.front()) || static_cast<unsigned char>(line.front()) >= 0x80;
-    if (passed == 1 && is_letter) return true;
-    line.remove_prefix(std::min(passed, line.size()));
+    if (!is_box && is_letter) return true;
+    line.remove_prefix(std::min<std::size_t>(is_box ? 3 : 1, line.size()));
   }
   return false;
 }

@@ -159,7 +159,14 @@ TEST_CASE("resolve -o istio-secret, argocd-secret: one document for each Cluster
     // Of two Secrets with one name, one would replace the other.
     const std::string twice =
         one("", "c1") + "\n---\n" + one(config(R"({"clusterName":"c1"})"), "c3");
-    CHECK_REFUSAL(resolve(format, twice), 2, "'c1'");
+    const Outcome first = resolve(format, twice + "\n---\n" + one("", "c4"));
+    CHECK(first.exit_code == 1);
+    CHECK_MESSAGE(says(first, "a ClusterProfile before it is for cluster 'c1' too"),
+                  describe(first));
+    const auto kept = execcred::parse_documents(first.output, 1 << 20);
+    REQUIRE(kept.has_value());
+    REQUIRE(kept->size() == 2);
+    CHECK(text_at(kept->back(), {"metadata", "name"}).ends_with("-c4"));
   }
 }
 

@@ -180,6 +180,15 @@ TEST_CASE("64 KiB of a plugin's standard error are shown, and its credential or 
   // A byte that is shown as \xNN counts as the four characters that are shown.
   const Outcome raw = get_from_script("head -c 200000 /dev/zero >&2\nexit 1");
   CHECK(raw.error_output.size() < kShown + 4096);
+  // A line alone that is longer is cut, and an error that is longer too.
+  for (const std::string line : {"", "execcred-x: error: "}) {
+    CAPTURE(line);
+    const Outcome whole = get_from_script(
+        "printf '" + line + "' >&2\nhead -c 70000 /dev/zero | tr '\\0' e >&2\n" + printing("t0ken"),
+        {"-o", "token"});
+    CHECK(whole.exit_code == 0);
+    CHECK(whole.error_output == line + std::string(kShown - 1 - line.size(), 'e') + "\n" + note);
+  }
 }
 
 TEST_CASE("get does not block if nobody reads the plugin's messages on its standard error") {

@@ -57,6 +57,29 @@ void check_refused(const Bad& bad) {
 
 TEST_SUITE_BEGIN("cli");
 
+TEST_CASE("a ClusterProfile of Sveltos is another kind, beside ours and alone") {
+  const std::string other =
+      R"({"kind":"ClusterProfile","apiVersion":"config.projectsveltos.io/v1beta1",)"
+      R"("metadata":{"name":"c"}})";
+  const std::string list =
+      R"({"kind":"ClusterProfileList","apiVersion":"config.projectsveltos.io/v1beta1",)"
+      R"("items":[{"metadata":{"name":"c"}}]})";
+  const std::string ours = profile("c1", {provider("p")});
+  for (const std::string& text : {other, list}) {
+    CAPTURE(text);
+    const Outcome both = Inventory(mapping({mapped("p", "/bin/true")}), ours + "\n---\n" + text)
+                             .run("resolve", {"-o", "name"});
+    CHECK_MESSAGE(both.exit_code == 0, describe(both));
+    CHECK(both.output == "fleet/c1\n");
+    CHECK_REFUSAL(Inventory(mapping({mapped("p", "/bin/true")}), text).run("resolve", {}), 2,
+                  "no ClusterProfile");
+  }
+  const std::string misspelled =
+      R"({"kind":"ClusterProfile","apiVersion":"projectsveltos.io/v1","metadata":{"name":"c"}})";
+  CHECK_REFUSAL(Inventory(mapping({mapped("p", "/bin/true")}), misspelled).run("resolve", {}), 2,
+                "apiVersion");
+}
+
 TEST_CASE("a malformed ClusterProfile is refused, with the field and a hint") {
   const std::string cluster = kCluster;
   const std::vector<Bad> cases = {

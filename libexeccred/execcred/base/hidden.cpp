@@ -61,32 +61,38 @@ bool is_base64(char c) { return is_alphanumeric(c) || c == '+' || c == '/'; }
 bool is_base64url(char c) { return is_alphanumeric(c) || c == '-' || c == '_'; }
 bool is_word(char c) { return is_base64(c) || is_base64url(c) || c == '.' || c == '~'; }
 
-// Two labels or more, of which the last has letters alone.
+// Two labels or more, of which the last has letters alone, and not more than a top-level domain.
 bool is_host_name(std::string_view word) {
+  constexpr std::size_t kLongestLast = 24;
   const std::vector<std::string_view> labels = split(word, '.');
   const auto is_label = [](std::string_view label) {
     return !label.empty() && std::all_of(label.begin(), label.end(),
                                          [](char c) { return is_alphanumeric(c) || c == '-'; });
   };
-  return labels.size() > 1 && std::all_of(labels.begin(), labels.end(), is_label) &&
+  return labels.size() > 1 && labels.back().size() <= kLongestLast &&
+         std::all_of(labels.begin(), labels.end(), is_label) &&
          std::all_of(labels.back().begin(), labels.back().end(), is_letter);
 }
 
 // Whether the word is the path of a file or the end of a URL. Base64 may have slashes too, but
-// seldom at its beginning.
+// seldom at its beginning, and a path seldom has a plus.
 bool is_path(std::string_view word) {
+  if (word.find('+') != std::string_view::npos) return false;
   return word.starts_with('/') || word.starts_with("./") || word.starts_with("../") ||
          word.starts_with("~/") || is_host_name(word.substr(0, word.find('/')));
 }
 
-// Relative paths seldom have letters of both cases and digits.
+// Paths seldom have letters of both cases and digits or a plus.
 bool is_secret(std::string_view run) {
-  if (run.size() < kShortestRun) return false;
+  if (run.size() < kShortestRun || std::none_of(run.begin(), run.end(), is_alphanumeric)) {
+    return false;
+  }
   if (run.find('/') == std::string_view::npos) return true;
   const auto has = [run](bool (*is_kind)(char)) {
     return std::any_of(run.begin(), run.end(), is_kind);
   };
-  return has(is_digit) && has([](char c) { return c >= 'a' && c <= 'z'; }) &&
+  return has([](char c) { return is_digit(c) || c == '+'; }) &&
+         has([](char c) { return c >= 'a' && c <= 'z'; }) &&
          has([](char c) { return c >= 'A' && c <= 'Z'; });
 }
 

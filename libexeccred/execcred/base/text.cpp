@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/text.hpp>
 
+#include <execcred/base/cut.hpp>
 #include <execcred/base/encoding.hpp>
 
 #include <algorithm>
@@ -205,14 +206,7 @@ std::string shown_text(std::string_view text, const SecretTexts& secrets, std::s
       without_marked(is_cut ? text.substr(0, kMaxJudged - kWindow) : text, marked);
   std::string shown = printable(unmarked);
   if (shown.size() <= limit) return shown + (is_cut ? "..." : "");
-  std::size_t end = limit;
-  // The cut is between characters, and between escapes.
-  while (end > 0 && (static_cast<unsigned char>(shown[end]) & 0xc0) == 0x80) --end;
-  constexpr std::size_t kEscape = 4;  // "\\x1b"
-  const std::size_t escape = shown.rfind("\\x", end);
-  if (escape != std::string::npos && escape < end && escape + kEscape > end) end = escape;
-  shown.resize(end);
-  return shown + "...";
+  return std::string(first_characters(shown, limit)) + "...";
 }
 
 }  // namespace execcred

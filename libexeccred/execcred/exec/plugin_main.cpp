@@ -319,16 +319,16 @@ Result<std::string> Run::read_exec_info() const {
 
 Result<ExecInfo> Run::exec_info(std::string& document, const DebugLog& debug) const {
   deadline::enter_phase("reading the client's document");
-  if (common_.exec_info.empty()) {
-    document = environment_.get("KUBERNETES_EXEC_INFO").value_or("");
-    if (document.empty()) return ExecInfo{.version = common_.api_version};
-  } else {
-    document = TRY(read_exec_info());
-  }
   const std::string source = common_.exec_info.empty() ? "KUBERNETES_EXEC_INFO"
                              : common_.exec_info == "-"
                                  ? "--exec-info from standard input"
                                  : "--exec-info " + in_quotes(common_.exec_info);
+  if (common_.exec_info.empty()) {
+    document = environment_.get("KUBERNETES_EXEC_INFO").value_or("");
+    if (document.empty()) return ExecInfo{.version = common_.api_version};
+  } else {
+    document = TRY(read_exec_info().context("reading " + source));
+  }
   ExecInfo info =
       TRY(parse_exec_info(document, common_.api_version)
               .context("reading " + source)

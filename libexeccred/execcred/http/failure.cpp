@@ -356,8 +356,7 @@ Error broken_handshake(const HttpFailure& failure) {
     case SSL_R_WRONG_VERSION_NUMBER:
     case SSL_R_HTTP_REQUEST:
     case SSL_R_PACKET_LENGTH_TOO_LONG:
-      return Error::unavailable(peer + " does not speak TLS",
-                                "check host and port, or write http://");
+      return Error::unavailable(peer + " does not speak TLS", "check host and port");
     case SSL_R_DH_KEY_TOO_SMALL:
     case SSL_R_EE_KEY_TOO_SMALL:
     case SSL_R_CA_KEY_TOO_SMALL:

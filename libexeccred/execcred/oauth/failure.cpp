@@ -273,6 +273,8 @@ Result<json::SecretValue> json_object_of(const HttpResponse& reply, const std::s
 std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string& server,
                                    const SecretTexts& secrets) {
   const bool is_success = reply.status == 200;
+  // Whatever its body says, a redirect is not followed.
+  if (reply.status >= 300 && reply.status < 400) return status_failure(reply, server, secrets);
   Result<json::SecretValue> read = is_success ? json_object_of(reply, server) : parse_body(reply);
   if (!read) return is_success ? std::move(read).error() : status_failure(reply, server, secrets);
   const json::Value& document = **read;

@@ -54,20 +54,22 @@ Status sort_chain(std::vector<Certificate>& certificates, const EVP_PKEY& key) {
   return {};
 }
 
-Status check_leaf(const X509& leaf, TimePoint now, ClientCertificate& checked) {
+Status check_is_no_authority(const X509& leaf) {
   const bool is_ca = TRY(is_authority(leaf));
-  if (is_ca) {
-    return Error::no_credential("is a CA certificate, and a CA's key must not be given to clients",
-                                std::string(kNameAnother));
-  }
+  if (!is_ca) return {};
+  return Error::no_credential("is a CA certificate, and a CA's key must not be given to clients",
+                              std::string(kNameAnother));
+}
+
+Status check_leaf(const X509& leaf, TimePoint now, bool may_be_authority,
+                  ClientCertificate& checked) {
+  if (!may_be_authority) TRY(check_is_no_authority(leaf));
   TRY(check_is_for_clients(leaf).hint(std::string(kNameAnother)));
   return check_validity(leaf, now, checked);
 }
 
-}  // namespace
-
-Result<ClientCertificate> check_client_certificate(std::string_view certificates,
-                                                   const SecretString& private_key, TimePoint now) {
+Result<ClientCertificate> check(std::string_view certificates, const SecretString& private_key,
+                                TimePoint now, bool may_be_authority) {
   TRY(start_openssl());
   const SecretString certificate_text = TRY(unwrap(certificates, "the certificate"));
   const SecretString key_text = TRY(unwrap(private_key.reveal(), "the private key"));
@@ -78,15 +80,22 @@ Result<ClientCertificate> check_client_certificate(std::string_view certificates
 
   const X509& leaf = *chain.front().x509;
   ClientCertificate checked;
-  TRY(name_certificate(check_leaf(leaf, now, checked), "the certificate", leaf));
+  TRY(name_certificate(check_leaf(leaf, now, may_be_authority, checked), "the certificate", leaf));
   checked.chain = write_pem(chain);
   checked.private_key = std::move(key.pem);
   return checked;
 }
 
+}  // namespace
+
+Result<ClientCertificate> check_client_certificate(std::string_view certificates,
+                                                   const SecretString& private_key, TimePoint now) {
+  return check(certificates, private_key, now, false);
+}
+
 Status check_pair(Credential& credential, TimePoint now) {
   ClientCertificate pair =
-      TRY(check_client_certificate(credential.client_certificate, credential.client_key, now));
+      TRY(check(credential.client_certificate, credential.client_key, now, true));
   credential.client_certificate = std::move(pair.chain);
   credential.client_key = std::move(pair.private_key);
   credential.expires_at = std::min(pair.not_after, credential.expires_at.value_or(pair.not_after));

@@ -46,8 +46,9 @@ struct CertifiedUser {
 // and key one after the other. Fails (internal) if OpenSSL cannot be initialised.
 Result<ClientCertificate> check_client_certificate(std::string_view certificates,
                                                    const SecretString& private_key, TimePoint now);
-// The same for the certificate and the key of a credential, which then ends with the leaf at the
-// latest.
+// The same for the certificate and the key of a credential that another program or a server has
+// just issued, which then ends with the leaf at the latest. The leaf may be a CA certificate: only
+// a stored one can be a CA's by mistake.
 Status check_pair(Credential& credential, TimePoint now);
 
 // The certificates of a CA's file that Go's crypto/x509 takes, as PEM that every reader takes: a

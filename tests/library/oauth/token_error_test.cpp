@@ -86,9 +86,12 @@ TEST_CASE("token error: statuses without an OAuth error") {
     check_class(read_status(status, "<html>"), true);
   }
   for (const int status : {301, 302, 303, 307, 308}) {
-    const Result<TokenReply> reply = read_status(status, R"({"access_token":"t"})");
-    check_class(reply, false);
-    CHECK(contains(reply.error().message, "a redirect, which is never followed"));
+    for (const char* const body :
+         {R"({"access_token":"t"})", R"({"error":"temporarily_unavailable"})"}) {
+      const Result<TokenReply> reply = read_status(status, body);
+      check_class(reply, false);
+      CHECK(contains(reply.error().message, "a redirect, which is never followed"));
+    }
   }
   check_class(read_status(201, R"({"access_token":"t"})"), false);
 }

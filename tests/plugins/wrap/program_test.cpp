@@ -243,7 +243,7 @@ TEST_CASE("program: its last line is quoted, clean and cut") {
   CHECK(blackbox::says(rig.run({.arguments = {"--debug"}}), "the program: first"));
 }
 
-TEST_CASE("program: the border of a table is not its last line") {
+TEST_CASE("program: the border of a table is not its last line, and what is hidden is one") {
   const Wrap rig;
   struct Line {
     std::string said;
@@ -254,6 +254,7 @@ TEST_CASE("program: the border of a table is not its last line") {
            {"kein Schlüssel\\n╰──────────╯\\n---", "kein Schlüssel"},
            {"没有凭据\\n====", "没有凭据"},
            {"first\\n7", "7"},
+           {"first\\n0123456789abcdef0123456789abcdef", "(hidden)"},
            {"---\\n+++", "+++"}}) {
     CAPTURE(line.said);
     rig.set_program("printf '%b\\n' '" + line.said + "' >&2\nexit 1");
@@ -277,6 +278,9 @@ TEST_CASE("canary: what looks like a secret is hidden, in errors, with --debug a
       {"Authorization: Bearer short-1", "Authorization: Bearer (hidden)"},
       {"key 0123456789abcdef0123456789abcdef", "key (hidden)"},
       {"key=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY=", "key=(hidden)="},
+      {"key=/bPxRfiCYEXAMPLEKEY+wJalrXUtnFEMI0K7MDENG==", "key=(hidden)=="},
+      {"key=sEcReT/abcdefghijklmnopqrstuvwxyz+ABCDEFGHIJK", "key=(hidden)"},
+      {"key v1.abcdefghijklmnopqrstuvwxyzabcdefghijklmn", "key v1.(hidden)"},
       {"-----BEGIN PRIVATE KEY-----\\nMIIE\\n-----END PRIVATE KEY----- bad", "(hidden) bad"},
       {"sent " + opaque, "sent (hidden)"},
       {"Authorization: Bearer token-x7k2p:short-1", "Authorization: Bearer (hidden)"},
