@@ -51,12 +51,16 @@ Status check_value(const Options& options, std::string_view field, const std::st
     return refused(what + " has a character other than visible ASCII");
   }
   std::vector<std::string> patterns;
+  std::string rest;
   for (const AllowedField& allowed : options.allowed_fields) {
     if (allowed.field != field) continue;
     if (allowed.pattern.matches(value)) return {};
     patterns.push_back(in_quotes(allowed.pattern.text()));
+    if (allowed.pattern.is_prefix()) {
+      rest = "; for the *, only letters, digits and -._~:/@+= without '..' and '//'";
+    }
   }
-  return refused(what + " matches no --allow-config", "allowed: " + join(patterns, ", "));
+  return refused(what + " matches no --allow-config", "allowed: " + join(patterns, ", ") + rest);
 }
 
 Result<std::string> value_of(const Options& options, std::string_view field, const ExecInfo& info) {
