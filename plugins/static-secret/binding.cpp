@@ -202,7 +202,7 @@ Status check_is_hub(const StoredServer& hub, const Options& options,
     TRY(std::move(checked));
   }
   TRY(check_tls_server_name(hub, cluster));
-  return check_connection(request.rules, cluster, "a token of the hub", false);
+  return check_connection(request.rules, cluster, "a token of the hub", options.allow_insecure);
 }
 
 }  // namespace

@@ -285,9 +285,6 @@ TEST_CASE("defence 5: the hub is its URL with its own CA, and without another na
     CHECK_REFUSAL(run(R"(,"proxy-url":"http://evil.example:3128")"), 1, "proxy-url");
     CHECK_SUCCESS(run(R"(,"proxy-url":"http://proxy.example:3128")",
                       {"--allow-proxy=http://proxy.example:3128"}));
-    const std::string unverified = R"(,"insecure-skip-tls-verify":true)";
-    CHECK_REFUSAL(run(unverified, {"--allow-insecure"}), 1, "insecure-skip-tls-verify");
-    CHECK_SUCCESS(run(unverified, {"--allow-insecure", "--allow-hub-token"}));
     CHECK_SUCCESS(run(authority(foreign), {"--allow-profile-ca"}));
     CHECK_SUCCESS(run(authority(foreign), {"--allow-hub-token"}));
   }
