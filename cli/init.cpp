@@ -157,7 +157,8 @@ Result<Outcome> Init::run() {
     outcome.notes += std::string(kProgram) + ": " + remark + "\n";
   }
   for (const std::string& problem : fleet.problems()) {
-    outcome.problems.push_back(Error::no_credential(problem));
+    outcome.problems.push_back(
+        Error::no_credential(problem, "the author of the ClusterProfile must correct it"));
     outcome.exit_code = 1;
   }
   for (const std::string& provider : fleet.unknown()) {

@@ -376,7 +376,8 @@ class ServerRun {
     } else if (answer.status == kForbidden || answer.status == kUnauthorized) {
       refuse(answer.is_status ? cause::kUnauthorizedOther : cause::kNotAKubernetesApi, message);
     } else {
-      refuse({}, message);  // no cause is known
+      // Without a cause, no hint is shown.
+      refuse({}, message + "; kubectl auth can-i asks the same question");
     }
   }
 

@@ -1008,6 +1008,7 @@ TEST_CASE("corpus: a question of --can that is not answered is a failure, whose 
     CHECK(outcome.exit_code == 1);
     CHECK(read_found(outcome.output).cause == "");
     CHECK(read_found(outcome.output).steps.at("authorize") == "fail");
+    CHECK(outcome.output.find("kubectl auth can-i") != std::string::npos);
   }
 }
 
