@@ -9,7 +9,6 @@
 #include <execcred/exec/jwt.hpp>
 #include <execcred/hub/client.hpp>
 #include <execcred/hub/service_account_token.hpp>
-#include <execcred/os/file.hpp>
 
 #include <utility>
 
@@ -39,24 +38,10 @@ Result<std::string> own_service_account(const std::string& subject) {
                .hint = "only in a Pod it is known without that: the Pod's own"};
 }
 
-// Reads the kubeconfigs, which determine the identity. A read error is reported when the hub is
-// asked.
-void plan_kubeconfigs(std::string_view paths, Inputs& inputs) {
-  for (const std::string_view path : split(paths, ':')) {
-    if (path.empty()) continue;
-    const auto content = inputs.secret_file("hub.kubeconfig", path, kMaxKubeconfig);
-    if (!content) inputs.add("hub.kubeconfig", "unreadable");
-  }
-}
-
 }  // namespace
 
 Result<Hub> plan_kubernetes(const Options& options, Inputs& inputs) {
-  const std::string& kubeconfig = options.subject.kubeconfig;
-  const Environment& environment = inputs.environment();
-  const std::string_view variable = environment.get("KUBECONFIG").value_or("");
-  plan_kubeconfigs(kubeconfig.empty() ? variable : kubeconfig, inputs);
-  Result<Hub> hub = find_hub(kubeconfig, environment);
+  Result<Hub> hub = find_hub(options.subject.kubeconfig, inputs.environment());
   if (!hub) return hub;
   inputs.add("hub.server", hub->server);
   inputs.add_token("hub.token", hub->token);

@@ -15,11 +15,12 @@ import pathlib
 import re
 import sys
 
-READS_FILE = re.compile(r"\bread_(file|secret_file|secret_file_if_there|secret_directory|bearer_token|untrusted_file)\(")
+READS_FILE = re.compile(r"\bread_(file|secret_file|secret_file_if_there|secret_directory|bearer_token|untrusted_file)\(|\bfind_hub\(")
 # What may read files otherwise, and why.
 READERS = {
     "static-secret": "it keeps no credential",
     "token-file": "it keeps no credential",
+    "oidc-federation/subject_kubernetes.cpp": "the plan records the hub that it found, and asks that one",
     "google/subject_executable.cpp": "the file is what a program writes, which the plugin runs",
 }
 INCLUDE = re.compile(r"#include <execcred/((\w+)/[\w/]+\.hpp)>")
