@@ -461,9 +461,7 @@ Job Ledger::job_of(const Cluster& cluster) const {
   job.clashes = clashes_of(cluster);
   const bool clashes_everywhere =
       !job.clashes.empty() && job.clashes.size() == cluster.places.size() && !cluster.lacks_place;
-  // A rule that forbids the credential is stronger than a clash, which anybody could make.
-  const bool is_refused = cluster.problem && cluster.problem->is_by_rule;
-  if (cluster.is_duplicate || (clashes_everywhere && !is_refused)) {
+  if (cluster.is_duplicate || (clashes_everywhere && !cluster.is_refused())) {
     job.problem = Failure{
         .cause = cause::kTargetClash,
         .message = cluster.is_duplicate ? std::string(kDuplicate) : job.clashes.front().why,

@@ -248,6 +248,9 @@ struct Ledger::Cluster {
   TimePoint first_end() const;
   bool is_listed() const { return presence == Presence::listed; }
   bool is_gone() const { return presence == Presence::gone; }
+  // Whether a rule forbids the credential. It is stronger than a clash, which anybody could make;
+  // of two ClusterProfiles of one name, it is not known which one is refused.
+  bool is_refused() const { return problem && problem->is_by_rule && !is_duplicate; }
   bool is_idle() const { return !is_in_flight && !is_queued; }
   bool has_place(const std::string& name) const;
   // Discards the results of earlier jobs, and also that of a running or waiting one.

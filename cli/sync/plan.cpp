@@ -35,7 +35,7 @@ class Plan {
   }
 
   void add(const Ledger::Cluster& cluster) {
-    const bool is_refused = cluster.problem && cluster.problem->is_by_rule && ledger_.may_remove();
+    const bool is_refused = cluster.is_refused() && ledger_.may_remove();
     if (is_refused || (cluster.is_gone() && ledger_.prunes_absent())) {
       const std::string_view why = is_refused ? cluster.problem->message : kGone;
       for (const Held& held : cluster.held) add("remove", held.place, why);
