@@ -4,6 +4,7 @@
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
 #include "support/texts.hpp"
+#include "test_paths.hpp"
 
 #include <init/servers.hpp>
 
@@ -212,6 +213,33 @@ TEST_CASE("init: values for a person are marked, and lint says what shows them")
       run({.arguments = {kCli, "lint", "--no-files", fleet.sandbox.at("out/rbac.yaml")}});
   CHECK(rights.exit_code == 1);
   CHECK(has(rights.output, "resourceNames[0]: has 'FILL-IN-MANAGED-SERVICEACCOUNT'"));
+  // The next command finds it in every file.
+  const Outcome all =
+      run({.arguments = {"/bin/sh", "-c", lines_of(outcome.output).back().substr(kNext.size())},
+           .environment = {std::string("PATH=") + EXECCRED_BIN + ":/usr/bin:/bin"}});
+  CHECK(all.exit_code == 1);
+  for (const char* const file : {"mapping.json", "mapping.yaml", "rbac.yaml"}) {
+    CHECK_MESSAGE(has(all.output, std::string(file) + ":"), describe(all));
+  }
+}
+
+TEST_CASE("init: what else the Pod needs is said, and its example is there") {
+  struct Row {
+    std::string provider;
+    std::string example;
+  };
+  for (const Row& row : std::vector<Row>{{"google", "config/google"},
+                                         {"eks", "config/aws"},
+                                         {"aks", "config/azure/workload-identity"},
+                                         {"spire-agent", "config/spiffe/pod.yaml"}}) {
+    const Fleet fleet(profile("a", {provider(row.provider, "https://a.example.com")}));
+    const Outcome outcome = fleet.init({});
+    CHECK(outcome.exit_code == 0);
+    CHECK_MESSAGE(has(outcome.error_output, "provider '" + row.provider + "': the Pod needs "),
+                  describe(outcome));
+    CHECK(has(outcome.error_output, ", as in " + row.example + "\n"));
+    CHECK(fs::exists(fs::path(EXECCRED_SOURCE) / row.example));
+  }
 }
 
 TEST_CASE("init: what a consumer has built in gets no entry") {

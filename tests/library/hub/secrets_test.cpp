@@ -128,6 +128,24 @@ TEST_CASE("hub secrets: a change by another client gives a conflict or an absenc
                 Kind::no_credential, "404 Not Found");
 }
 
+TEST_CASE("hub secrets: a 404 is of the Secret if its details name it, or if it has none") {
+  struct Case {
+    std::string details;
+    bool is_absent;
+  };
+  for (const Case& c :
+       {Case{"", true}, Case{R"(,"details":{"name":"web"})", true},
+        Case{R"(,"details":{"name":"fleet"})", false}, Case{R"(,"details":{})", false}}) {
+    CAPTURE(c.details);
+    Setting s;
+    s.answer("GET",
+             reply(404, R"({"kind":"Status","reason":"NotFound","code":404)" + c.details + "}"));
+    const Result<std::optional<json::Value>> read = s.secrets.get("fleet", "web");
+    CHECK(read.has_value() == c.is_absent);
+    if (read) CHECK_FALSE(read->has_value());
+  }
+}
+
 TEST_CASE("hub secrets: errors have the hub's message, without the Secret's value") {
   struct Case {
     int status;

@@ -92,6 +92,18 @@ TEST_CASE("check_client_certificate: a CA certificate is refused") {
       Error::Kind::no_credential, "has a malformed extension basicConstraints");
 }
 
+TEST_CASE("check_pair: what was just issued may be a CA certificate, and is valid for clients") {
+  const auto issued = [](const Wish& wish) {
+    const KeyPtr key = make_ec_key();
+    Credential credential = {.client_certificate = pem_of(*make_certificate(*key, wish)),
+                             .client_key = SecretString(pkcs8_pem(*key))};
+    return check_pair(credential, noon());
+  };
+  CHECK(issued({.extensions = {{"basicConstraints", "critical,CA:TRUE"}}}));
+  CHECK_FALSE(issued({.not_after = "20260201000000Z"}));
+  CHECK_FALSE(issued({.extensions = {{"extendedKeyUsage", "serverAuth"}}}));
+}
+
 TEST_CASE("check_client_certificate: an extended key usage must contain clientAuth") {
   struct Case {
     std::string usage;

@@ -356,6 +356,11 @@ TEST_CASE("defence 5: hub tokens in files are refused too, with any identity at 
   CHECK_SUCCESS(run(folder, {"KUBECONFIG=/nowhere"}));
   CHECK_FAILURE(run(with(folder, "--kubeconfig=/nowhere"), {}), 2,
                 "cannot read '/nowhere': No such file or directory");
+  CHECK_FAILURE(run({"--kubeconfig-file=/nowhere"}, {}), 2, "reading --kubeconfig-file '/nowhere'");
+  CHECK_FAILURE(run({"--client-certificate=/nowhere", "--client-key=/nowhere"}, {}), 2,
+                "reading --client-certificate and --client-key");
+  CHECK_FAILURE(run(with(folder, "--server-ca-file=/nowhere"), {}), 2, "reading --server-ca-file");
+  CHECK_FAILURE(run(with(folder, "--exec-info=/nowhere"), {}), 2, "reading --exec-info '/nowhere'");
 }
 
 TEST_CASE("defence 5: the plugin's own token for the hub is refused" *
