@@ -121,7 +121,7 @@ ALL = [
     Promise(17, "a hostile environment has no effect", "effects, variables"),
     Promise(18, "hostile cache files are refused", "cases"),
     Promise(19, "parsers survive anything", "executions, crashes", ("inputs",),
-            ("scripts/fuzz 60",)),
+            ("scripts/fuzz 600",)),
     Promise(20, "no control characters cross the protocol; duplicates are refused", "accepted"),
     Promise(21, "bounded memory", "most memory"),
     Promise(22, "stdout is complete or empty", "parts of an answer with exit code 0"),

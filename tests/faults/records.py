@@ -102,7 +102,7 @@ def of_fresh(text):
 
 
 # For each name: the command, and a function that returns the figures by promise number.
-SCRIPTS = {"storm": ("scripts/storm", of_storm), "fuzz": ("scripts/fuzz 60", of_fuzz),
+SCRIPTS = {"storm": ("scripts/storm", of_storm), "fuzz": ("scripts/fuzz 600", of_fuzz),
            "controls": ("scripts/controls", of_controls),
            "release": ("scripts/release --check", of_release), "e2e": ("scripts/e2e", of_e2e),
            "demo": (".ci/fresh scripts/demo", of_fresh)}
