@@ -63,6 +63,9 @@ if(EXECCRED_STATIC)
     # musl has no _FORTIFY_SOURCE, which would find some of the same.
     target_compile_options(execcred_hardening INTERFACE
       -fsanitize=bounds -fsanitize-trap=bounds)
+    # The stack of a thread. By Zig's default, each thread takes 8 MiB of address space. Where that is limited, the
+    # thread of a second look-up of a name could not start, and the run waited for it until its deadline.
+    target_link_options(execcred_binary INTERFACE -Wl,-z,stack-size=1048576)
     file(STRINGS ${EXECCRED_MUSL}/library_flags EXECCRED_LIBRARY_FLAGS)
     configure_file(${CMAKE_CURRENT_LIST_DIR}/toolchains/hardening_note.cpp.in
       ${PROJECT_BINARY_DIR}/generated/hardening_note.cpp @ONLY)
