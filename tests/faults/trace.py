@@ -6,8 +6,9 @@ import re
 
 CALL = re.compile(r"^(\d+) +([a-z_0-9]+)\((.*)$")
 
-# A write to standard error that fails. After EINTR it is repeated.
-SILENCED = re.compile(r"writev?\(2<.*= -1 (?!EINTR).*\(INJECTED\)")
+# A write to standard error that fails, or the look whether it would wait, which is the only one of its shape.
+# After EINTR it is repeated.
+SILENCED = re.compile(r"(?:writev?\(2<|poll\(\[\.\.\.\], 1, 0\)).*= -1 (?!EINTR).*\(INJECTED\)")
 
 # The errors that a call can return, by the manual pages of Linux. A missing call cannot fail for a
 # reason outside of the program (getpid, rt_sigaction, prctl with a constant), or its first one is
@@ -97,14 +98,16 @@ class Calls:
 
 class Injection:
     """The outcome. `has_come`: the run reached the call, and the call can fail. `is_early`: the
-    fault was before main of the program itself, not of a child. `is_silenced`: the fault was in a
+    fault was before main of the program itself, not of a child. `is_silenced`: a fault was in a
     write to standard error."""
 
     def __init__(self, outcome, log, faults=1):
         self.outcome = outcome
         self.log = log
-        self.has_come = is_struck(log, faults) or "+++ killed by SIGKILL" in log
-        self.is_silenced = SILENCED.search(log) is not None
+        struck = struck_calls(log)
+        has_faults = len(struck) >= faults and all(can_fail(call) for call in struck)
+        self.has_come = has_faults or "+++ killed by SIGKILL" in log
+        self.is_silenced = any(SILENCED.search(call) for call in struck)
         self.is_early = False
         program = log.split(" ", 1)[0]
         for line in log.splitlines():
@@ -115,8 +118,8 @@ class Injection:
             self.is_early = self.is_early or "(INJECTED)" in line
 
 
-def is_struck(log, faults):
-    """Whether the log has that many faults, and each call with one can fail in this way."""
+def struck_calls(log):
+    """The calls with a fault, each in one line, also where another process came between."""
     begun, struck = {}, []
     for line in log.splitlines():
         process = line.split(" ", 1)[0]
@@ -124,7 +127,7 @@ def is_struck(log, faults):
             begun[process] = line
         if "(INJECTED)" in line:
             struck.append(begun.get(process, "") + line if "resumed>" in line else line)
-    return len(struck) >= faults and all(can_fail(line) for line in struck)
+    return struck
 
 
 def can_fail(line):
