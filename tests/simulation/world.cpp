@@ -185,6 +185,7 @@ class World {
   void fail_provider();
   void fail_hub();
   void delete_target();
+  void disturb_owners(Index place);
   void live();
   void attend();
 
@@ -941,12 +942,19 @@ void World::fail_hub() {
   });
 }
 
+void World::disturb_owners(Index place) {
+  for (Index cluster = 0; cluster < profiles_.size(); ++cluster) {
+    const bool is_theirs = place_of(cluster, 0) == place || place_of(cluster, 1) == place;
+    if (is_theirs) profiles_[cluster].disturbed = now_;
+  }
+}
+
 void World::delete_target() {
   const Index place = any(objects_.size());
   Object& object = objects_[place];
   if (!object.exists || object.is_foreign) return;
   note("somebody deletes ", places_[place]);
-  profiles_[object.owner].disturbed = now_;
+  disturb_owners(place);
   object = {.version = object.version + 1};
 }
 
@@ -958,12 +966,12 @@ void World::meddle(Index place) {
   ++object.version;
   if (!object.exists || object.is_foreign || !once_in(8)) return;
   note("somebody takes ", places_[place]);
-  profiles_[object.owner].disturbed = now_;
+  disturb_owners(place);
   object.is_foreign = true;
   at(std::min<Time>(now_ + between(1min, 1h), options_.length - 1h), [this, place] {
     Object& one = objects_[place];
     note("somebody gives ", places_[place], " up");
-    profiles_[one.owner].disturbed = now_;
+    disturb_owners(place);
     one = {.version = one.version + 1};
   });
 }
@@ -1089,12 +1097,15 @@ void World::check_target(const Process& process, Index cluster, Index target) {
     if (left < Time(0)) break_invariant("a credential has ended: " + names_[cluster]);
     return;
   }
-  // A clock that was ahead when it was written makes its life seem shorter: it is renewed at once
-  // if the clock is right again before the time that it says.
+  // A clock that was ahead when it was written makes its life seem shorter.
   const Time life =
       std::clamp<Time>(*object.mark.expires - object.mark.issued, Time(0), provider.lifetime);
   if (left < life / 10) break_invariant("a credential is about to end: " + names_[cluster]);
-  if (object.mark.issued > wall() + 2min) {
+  // Once the clock is right, that is seen, and all are renewed if this is the first to end.
+  const Object& other = objects_[place_of(cluster, 1 - target)];
+  const bool is_first = !other.exists || other.is_foreign || other.owner != cluster ||
+                        object.mark.expires < other.mark.expires;
+  if (is_first && object.mark.issued > wall() + 2min) {
     break_invariant("a credential of a wrong clock stays: " + names_[cluster]);
   }
 }
