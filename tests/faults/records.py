@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The last output of the scripts that prove promises, with the date and the commit.
 
-    records.py RESULTS NAME[=LOG]...    runs each script, or reads its log, and keeps its figures
-                                        in the results
+    records.py RESULTS NAME[=LOG]|FOLDER...    runs each script, or reads its log, or NAME.log of each that
+                                               the folder has, and keeps its figures in the results
 """
 import os
 import re
@@ -148,10 +148,18 @@ def told(records, script, number):
             (f"{figure}; " if figure else "") + found["closing"])
 
 
+def logs_of(argument):
+    """NAME=LOG for each log of a script in the folder; another argument stays as it is."""
+    if not os.path.isdir(argument):
+        return [argument]
+    logs = {name: os.path.join(argument, f"{name}.log") for name in SCRIPTS}
+    return [f"{name}={log}" for name, log in logs.items() if os.path.exists(log)]
+
+
 def main(results, *asked):
     kept = result_file.load(results)
     status = 0
-    for each in asked:
+    for each in (one for argument in asked for one in logs_of(argument)):
         name, _, log = each.partition("=")
         if name not in SCRIPTS:
             print(f"scripts/faults: error: no script is called '{name}'; there are " +
