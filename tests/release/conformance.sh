@@ -36,7 +36,7 @@ check_conformance() {
   local pattern='test cases: +([0-9]+) \| +([0-9]+) passed \| +([0-9]+) failed'
   shift 2
   make_executable "$binary"
-  env -i "PATH=$PATH" "$CONFORMANCE" --rules=execcred --no-colors=true -- "$EXECUTABLE" "$@" >"$log" 2>&1 || status=$?
+  env -i "PATH=$PATH" "$CONFORMANCE" --rules=execcred --dt-no-colors=true -- "$EXECUTABLE" "$@" >"$log" 2>&1 || status=$?
   if [[ $(cat "$log") =~ $pattern ]]; then
     cases=${BASH_REMATCH[1]} good=${BASH_REMATCH[2]} bad=${BASH_REMATCH[3]}
   fi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The suite's client: which cluster files it accepts, and what it sends.
 #include "client.hpp"
+#include "child_process.hpp"
 #include "rules.hpp"
 #include "sandbox.hpp"
 
@@ -45,6 +46,31 @@ TEST_CASE("the members that a case asks for are in the cluster as they were writ
   const std::string text = cluster_with("https://10.1.2.3", R"(,"config":{"a":1.50})");
   CHECK(text.ends_with(R"(,"config":{"a":1.50}})"));
   CHECK(json_at(text, "server").starts_with("https://"));
+}
+
+TEST_CASE("the suite: an unknown argument, or a filter without a case, is an error" * kOfSuite) {
+  struct Case {
+    std::vector<std::string> arguments;
+    int exit_code;
+    std::string error;
+  };
+  const std::vector<Case> cases = {
+      {{"--list-test-cases"}, 0, ""},
+      {{"--list-test-suites", "--dt-no-colors=true"}, 0, ""},
+      {{"--reprt", "json"}, 2, "unknown argument '--reprt'"},
+      {{"--reprt=json"}, 2, "unknown argument '--reprt=json'"},
+      {{"plugin"}, 2, "unknown argument 'plugin'"},
+      {{"--test-case=*no such case*"}, 2, "no case was run"},
+      {{"--report=json", "--test-case=*no such case*"}, 2, "no case was run"},
+  };
+  for (const Case& one : cases) {
+    Command command{.arguments = {"/proc/self/exe"}};
+    command.arguments.insert(command.arguments.end(), one.arguments.begin(), one.arguments.end());
+    command.arguments.insert(command.arguments.end(), {"--", "/bin/true"});
+    const Outcome outcome = run(command);
+    CHECK_MESSAGE(outcome.exit_code == one.exit_code, describe(outcome));
+    CHECK_MESSAGE(outcome.error_output.find(one.error) != std::string::npos, describe(outcome));
+  }
 }
 
 TEST_SUITE_END();

@@ -41,7 +41,7 @@ without (but see --cluster-file). Each case is a sentence; the exit code is 0 if
   --test-case='*closed*'      runs these alone; --test-case-exclude leaves them out
   --version, --help
 
-Other options are doctest's.
+Other options are doctest's, which begin with --dt- here.
 )";
 
 struct Options {
@@ -53,6 +53,12 @@ struct Options {
   bool wants_version = false;
   std::vector<const char*> others;  // doctest's, after the program's name
 };
+
+bool is_doctest_option(std::string_view argument) {
+  const std::string_view name = argument.substr(0, argument.find('='));
+  return name == "--test-case" || name == "--test-case-exclude" || name == "--list-test-cases" ||
+         name == "--list-test-suites" || name.starts_with("--dt-");
+}
 
 // The value of --NAME=VALUE or --NAME VALUE; the latter advances `at`. Nothing for another option.
 std::optional<std::string> value_of(std::string_view name, char** end, char**& at) {
@@ -88,8 +94,10 @@ Options parse(char** begin, char** end) {
       options.wants_help = true;
     } else if (argument == "--version") {
       options.wants_version = true;
-    } else {
+    } else if (is_doctest_option(argument)) {
       options.others.push_back(*at);
+    } else if (options.error.empty()) {
+      options.error = "unknown argument '" + std::string(argument) + "'";
     }
   }
   return options;
@@ -156,5 +164,7 @@ int main(int argc, char** argv) {
     context.addFilter("test-suite-exclude", blackbox::kSelfSuite);
     context.addFilter("reporters", options.report.c_str());
   }
-  return end_with(context.run());
+  const int status = context.run();
+  if (!is_query && blackbox::cases_run() == 0) return fail("no case was run");
+  return end_with(status);
 }

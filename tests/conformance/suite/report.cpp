@@ -66,12 +66,34 @@ std::string context() {
   return all.empty() ? all : " (" + all + ")";
 }
 
-class Report : public doctest::IReporter {
+class Listener : public doctest::IReporter {
+ public:
+  void report_query(const doctest::QueryData& /*query*/) override {}
+  void test_run_start() override {}
+  void test_run_end(const doctest::TestRunStats& /*stats*/) override {}
+  void test_case_start(const doctest::TestCaseData& /*data*/) override {}
+  void test_case_reenter(const doctest::TestCaseData& /*data*/) override {}
+  void test_case_end(const doctest::CurrentTestCaseStats& /*stats*/) override {}
+  void test_case_exception(const doctest::TestCaseException& /*exception*/) override {}
+  void subcase_start(const doctest::SubcaseSignature& /*subcase*/) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData& /*assertion*/) override {}
+  void log_message(const doctest::MessageData& /*message*/) override {}
+  void test_case_skipped(const doctest::TestCaseData& /*data*/) override {}
+};
+
+int cases_started = 0;
+
+class Counter final : public Listener {
+ public:
+  explicit Counter(const doctest::ContextOptions& /*options*/) {}
+  void test_case_start(const doctest::TestCaseData& /*data*/) override { ++cases_started; }
+};
+
+class Report : public Listener {
  public:
   explicit Report(const doctest::ContextOptions& options) : options_(options) {}
 
-  void report_query(const doctest::QueryData& /*query*/) override {}
-  void test_run_start() override {}
   void test_run_end(const doctest::TestRunStats& /*stats*/) override {
     withhold_secrets();
     write(*options_.cout);
@@ -79,13 +101,9 @@ class Report : public doctest::IReporter {
   void test_case_start(const doctest::TestCaseData& data) override {
     cases_.push_back({.rule = data.m_name, .suite = data.m_test_suite});
   }
-  void test_case_reenter(const doctest::TestCaseData& /*data*/) override {}
-  void test_case_end(const doctest::CurrentTestCaseStats& /*stats*/) override {}
   void test_case_exception(const doctest::TestCaseException& exception) override {
     add_once(cases_.back().observations, first_line(exception.error_string.c_str()));
   }
-  void subcase_start(const doctest::SubcaseSignature& /*subcase*/) override {}
-  void subcase_end() override {}
   void log_assert(const doctest::AssertData& assertion) override {
     if (!assertion.m_failed) return;
     const std::string observation = observation_of(assertion);
@@ -99,7 +117,6 @@ class Report : public doctest::IReporter {
       add_once(cases_.back().left_out, text.substr(kSkipped.size()));
     }
   }
-  void test_case_skipped(const doctest::TestCaseData& /*data*/) override {}
 
  protected:
   [[nodiscard]] const std::vector<Case>& cases() const { return cases_; }
@@ -182,11 +199,14 @@ class MarkdownReport final : public Report {
   }
 };
 
+REGISTER_LISTENER("counter", 0, Counter);
 REGISTER_REPORTER("json", 0, JsonReport);
 REGISTER_REPORTER("markdown", 0, MarkdownReport);
 
 }  // namespace
 
 bool is_report_format(const std::string& name) { return name == "json" || name == "markdown"; }
+
+int cases_run() { return cases_started; }
 
 }  // namespace blackbox

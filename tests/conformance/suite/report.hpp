@@ -10,4 +10,7 @@ namespace blackbox {
 // The names of the formats are those of doctest's reporters that this file registers.
 bool is_report_format(const std::string& name);
 
+// How many cases the program has started, whatever it reports.
+int cases_run();
+
 }  // namespace blackbox
