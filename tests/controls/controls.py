@@ -4,10 +4,12 @@
 must then fail.
 
     controls.py SOURCE BUILD [WORD...]
+    controls.py --lines SOURCE
 
 SOURCE is a copy of the project, which this program changes, and BUILD its build directory. WORDs
 choose the controls whose names contain one of them. Ends with a line "N passed, N failed": a
-control passes if a test fails without it, and the same tests pass with it.
+control passes if a test fails without it, and the same tests pass with it. With --lines, only says
+which controls' lines the source does not have.
 """
 import pathlib
 import re
@@ -130,8 +132,8 @@ CONTROLS = [
             "(!a || !is_service_account(*a))) return Issuer::unknown;",
             "(!a || !is_service_account(*a))) return Issuer::another;", ("static-secret", "defence 5*")),
     Control("another CA than the stored one", "plugins/static-secret/binding.cpp",
-            "if (std::includes(wanted.begin(), wanted.end(), given.begin(), given.end())) return {};",
-            "if (wanted.size() < 9999) return {};", ("static-secret", "defence 7*")),
+            "if (std::includes(wanted->begin(), wanted->end(), given.begin(), given.end())) return {};",
+            "if (wanted->size() < 9999) return {};", ("static-secret", "defence 7*")),
     # The network
     Control("a redirect", "libexeccred/execcred/http/client.cpp",
             "options.set(CURLOPT_FOLLOWLOCATION, 0);", "options.set(CURLOPT_FOLLOWLOCATION, 1);",
@@ -264,7 +266,7 @@ CONTROLS = [
             "if (token.claims.subject != subject) {",
             "if (token.claims.subject != subject && subject.empty()) {", ("bootstrap", "token: *")),
     Control("bootstrap: a certificate of another key", "libexeccred/execcred/x509/issued_certificate.cpp",
-            "if (!is_of_key) return rejected(", "if (!is_of_key && subject.common_name.empty()) return rejected(",
+            "if (!is_of_key) return", "if (!is_of_key && subject.common_name.empty()) return",
             ("x509", "check_issued*")),
     Control("bootstrap: a certificate of another subject", "libexeccred/execcred/x509/issued_certificate.cpp",
             "if (!has_subject(leaf, subject)) {",
@@ -280,7 +282,7 @@ CONTROLS = [
             "if (!audience.empty() || of_token.contains(audience)) continue;",
             ("spiffe-library", "check_jwt_svid: *")),
     Control("SPIFFE: a CA's key", "libexeccred/execcred/spiffe/x509_svid.cpp",
-            "if (is_ca) return rejected(", "if (is_ca && false) return rejected(",
+            "if (is_ca)\n    return", "if (is_ca && false)\n    return",
             ("spiffe-library", "check_x509_svid: *")),
     # execcred sync
     Control("sync: another's folder or Secret", "cli/sync/secret_target.cpp",
@@ -320,6 +322,13 @@ CONTROLS = [
 
 class Failed(Exception):
     pass
+
+
+def text_with(source, file, line):
+    text = (source / file).read_text()
+    if text.count(line) != 1:
+        raise Failed(f"{file} has its line {text.count(line)} times")
+    return text
 
 
 class Copy:
@@ -363,9 +372,7 @@ class Copy:
         try:
             for file, old, new in control.edits:
                 path = self.source / file
-                text = path.read_text()
-                if text.count(old) != 1:
-                    raise Failed(f"{file} has its line {text.count(old)} times")
+                text = text_with(self.source, file, old)
                 before.setdefault(path, text)
                 path.write_text(text.replace(old, new))
             self.make(control.tests[0])
@@ -389,7 +396,21 @@ def check(copy, control, intact):
     return True
 
 
+def check_lines(source):
+    problems = 0
+    for control in CONTROLS:
+        for file, old, _ in control.edits:
+            try:
+                text_with(pathlib.Path(source), file, old)
+            except Failed as problem:
+                problems += 1
+                print(f"{control.name}: {problem}")
+    return 1 if problems else 0
+
+
 def main(source, build, *words):
+    if source == "--lines":
+        return check_lines(build)
     copy = Copy(source, build)
     chosen = [control for control in CONTROLS
               if not words or any(word in control.name for word in words)]
