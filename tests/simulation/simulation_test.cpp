@@ -13,7 +13,11 @@ using namespace execcred::simulation;
 
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kSeeds = 50;  // a seed takes a second and more
+#else
 constexpr std::uint64_t kSeeds = 500;
+#endif
 
 std::uint64_t number_in(const char* variable) {
   const char* const text = std::getenv(variable);

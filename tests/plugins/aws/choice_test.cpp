@@ -2,6 +2,7 @@
 // A ClusterProfile may choose a role, but only one that the mapping allows.
 #include "rig.hpp"
 #include "support/choice_escapes.hpp"
+#include "support/claim_changes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -136,6 +137,7 @@ TEST_CASE("choice: one mapping entry serves 50 accounts, and none gets the sessi
       const TokenVerdict verdict = rig.verdict(rig.run({.arguments = allowed,
                                                         .variables = web_identity_of(rig),
                                                         .has_keys = false,
+                                                        .server = next_server(),
                                                         .config = choosing(role)}));
       CHECK(verdict.problem == "");
       if (round == 0) CHECK(rig.sts.last("/").field("RoleArn") == role);

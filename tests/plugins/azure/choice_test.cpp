@@ -2,6 +2,7 @@
 // A ClusterProfile may choose a client ID, but only one that the mapping allows.
 #include "cloud.hpp"
 #include "support/choice_escapes.hpp"
+#include "support/claim_changes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -86,7 +87,8 @@ TEST_CASE("choice: one mapping entry serves 50 clients, and none gets the token 
     for (int i = 0; i < 50; ++i) {
       const Outcome outcome = cloud.run({.arguments = {"--allow-client-id=aaaaaaaa-*"},
                                          .variables = cloud.workload_variables(),
-                                         .config = choosing(client_of(i))});
+                                         .config = choosing(client_of(i)),
+                                         .server = next_server()});
       CHECK_SUCCESS(outcome);
       if (round == 0) tokens.push_back(token_of(outcome));
       if (round == 0) CHECK(cloud.last_post().field("client_id") == client_of(i));

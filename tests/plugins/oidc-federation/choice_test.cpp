@@ -2,6 +2,7 @@
 // A ClusterProfile may choose a client ID, but only one that the mapping allows.
 #include "federation.hpp"
 #include "support/choice_escapes.hpp"
+#include "support/claim_changes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -106,7 +107,8 @@ TEST_CASE("choice: one mapping entry serves 50 clients, and none gets the token 
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 50; ++i) {
       const std::string client = "fleet-" + std::to_string(i);
-      const Outcome outcome = fed.run({.arguments = {kAllowed}, .config = choosing(client)});
+      const Outcome outcome =
+          fed.run({.arguments = {kAllowed}, .server = next_server(), .config = choosing(client)});
       CHECK_SUCCESS(outcome);
       if (round == 0) CHECK(fed.idp.last(kToken).field("client_id") == client);
       if (round == 0) tokens.push_back(token_of(outcome));
