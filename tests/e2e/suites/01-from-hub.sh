@@ -313,16 +313,21 @@ v1alpha2_bounds_a_cluster() {
 # put_status NAME FILE: replaces the extension of this ClusterProfile's cluster by the JSON in the file. curl,
 # because jq and kubectl do not read a document so deep.
 put_status() {
-  local pki=$E2E_CLUSTER/pki
+  local pki=$E2E_CLUSTER/pki answer
   {
     printf '{"status":{"accessProviders":[{"name":"token-file","cluster":{"server":"%s","certificate-authority-data":"%s","extensions":[{"name":"client.authentication.k8s.io/exec","extension":{"clusterName":"first"}},{"name":"e","extension":' \
       "$SERVER" "$CA_DATA"
     cat "$2"
     printf '}]}}]}}'
   } >status.json
-  curl -sS --noproxy '*' --cacert "$pki/ca.crt" --cert "$pki/admin.crt" --key "$pki/admin.key" -X PATCH \
-    -H 'Content-Type: application/merge-patch+json' -o answer -w '%{http_code}' --data-binary @status.json \
-    "$SERVER/apis/multicluster.x-k8s.io/v1alpha1/namespaces/$NAMESPACE-odd/clusterprofiles/$1/status"
+  # A busy API server may need longer than it gives a request (504).
+  for _ in 1 2 3; do
+    answer=$(curl -sS --noproxy '*' --cacert "$pki/ca.crt" --cert "$pki/admin.crt" --key "$pki/admin.key" -X PATCH \
+      -H 'Content-Type: application/merge-patch+json' -o answer -w '%{http_code}' --data-binary @status.json \
+      "$SERVER/apis/multicluster.x-k8s.io/v1alpha1/namespaces/$NAMESPACE-odd/clusterprofiles/$1/status")
+    [ "$answer" = 504 ] || break
+  done
+  echo "$answer"
 }
 
 # nested DEPTH, of_size BYTES: print an object that is so deep, or so large.
