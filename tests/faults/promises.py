@@ -33,8 +33,8 @@ LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 HEAD = """# Which tests prove which promise
 
 [Reliability](reliability.md#the-promises) has the promises with their figures. This page lists the test cases
-that prove each, besides the campaigns and scripts named there. `scripts/test --promise=NUMBER` runs the cases
-of one. A case declares the numbers of its promises in its source, and `scripts/generate` writes this page.
+that prove each, besides the campaigns and scripts named there. A promise that only those prove is not here.
+`scripts/test --promise=NUMBER` runs the cases of one. A case declares the numbers of its promises in its source, and `scripts/generate` writes this page.
 The paths are those below `tests/`.
 """
 # Characters with a special meaning in ctest's regular expressions.
@@ -127,7 +127,7 @@ ALL = [
     Promise(22, "stdout is complete or empty", "parts of an answer with exit code 0"),
     Promise(23, "stable exit codes", "codes"),
     Promise(24, "the lock protocol", "orders of steps"),
-    Promise(25, "every control has a test that fails without it", "share that is missed", (),
+    Promise(25, "every control has a test that fails without it", "controls whose loss a test notices", (),
             ("scripts/controls",)),
     Promise(26, "dies with its parent, leaves no children", "orphans", ("kills", "children")),
     Promise(27, "works with real consumers", "clients", (), ("scripts/e2e",)),
