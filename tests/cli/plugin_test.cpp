@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `execcred get` with foreign programs: one clear result for each kind of behaviour.
+#include "build_kind.hpp"
 #include "documents.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
@@ -337,6 +338,10 @@ TEST_CASE("--timeout of a command is above 0 and at most a minute, like that of 
 }
 
 TEST_CASE("a program that cannot be run is a configuration error with the mapping's install hint") {
+  if (!kSaysWhyNotStarted) {
+    MESSAGE(skipped_by_spawn());
+    return;
+  }
   const Sandbox sandbox;
   const std::vector<std::string> programs = {
       sandbox.at("missing"),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "child_process.hpp"
 
+#include "order.hpp"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -99,6 +101,7 @@ int Pipe::pending() const {
 Child::Child(const Command& command) : command_(command), started_(SteadyClock::now()) {
   std::vector<char*> arguments = pointers(command_.arguments);
   std::vector<char*> environment = pointers(command_.environment);
+  order_threads();
   pid_ = fork();
   if (pid_ < 0) fail("fork");
   if (pid_ == 0) {
@@ -182,6 +185,7 @@ Outcome Child::wait() {
   }
   if (WIFEXITED(status_) && !outcome_.was_hanging) outcome_.exit_code = WEXITSTATUS(status_);
   if (WIFSIGNALED(status_)) outcome_.signal = WTERMSIG(status_);
+  order_threads();
   return outcome_;
 }
 

@@ -3,6 +3,7 @@
 
 #include "sandbox.hpp"
 
+#include <mutex>
 #include <regex>
 #include <utility>
 
@@ -30,8 +31,25 @@ Plugin& plugin() {
   return plugin;
 }
 
-std::vector<std::string>& known_secrets() {
-  static std::vector<std::string> secrets;
+// Servers of a test remember what they give, in their own threads.
+class KnownSecrets {
+ public:
+  void add(std::string secret) {
+    const std::scoped_lock lock(mutex_);
+    secrets_.push_back(std::move(secret));
+  }
+  std::vector<std::string> all() const {
+    const std::scoped_lock lock(mutex_);
+    return secrets_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> secrets_;  // under mutex_
+};
+
+KnownSecrets& known_secrets() {
+  static KnownSecrets secrets;
   return secrets;
 }
 
@@ -105,10 +123,10 @@ Command plugin_command_with(const std::string& exec_info, std::vector<std::strin
   return plugin_command(std::move(more_arguments), {"KUBERNETES_EXEC_INFO=" + exec_info});
 }
 
-void remember_secret(std::string secret) { known_secrets().push_back(std::move(secret)); }
+void remember_secret(std::string secret) { known_secrets().add(std::move(secret)); }
 
 std::string secret_in(std::string_view text) {
-  for (const std::string& secret : known_secrets()) {
+  for (const std::string& secret : known_secrets().all()) {
     // A part of it must not be shown either: its first and last thirds are searched for.
     const std::size_t third = std::max<std::size_t>(secret.size() / 3, 8);
     if (secret.size() < third) continue;

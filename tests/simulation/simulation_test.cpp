@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ledger of sync in simulated days. The seeds are always the same ones, except in the nightly
 // run, which goes on from there for EXECCRED_SIMULATION_MINUTES. EXECCRED_SEED repeats one seed.
+#include "conformance/build_kind.hpp"
 #include "simulation/world.hpp"
 
 #include <doctest/doctest.h>
@@ -13,11 +14,8 @@ using namespace execcred::simulation;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kSeeds = 50;  // a seed takes a second and more
-#else
-constexpr std::uint64_t kSeeds = 500;
-#endif
+// A sanitizer takes seconds for a seed.
+constexpr std::uint64_t kSeeds = blackbox::kIsSanitized ? 50 : 500;
 
 std::uint64_t number_in(const char* variable) {
   const char* const text = std::getenv(variable);

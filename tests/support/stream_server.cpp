@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream_server.hpp"
 
+#include "conformance/order.hpp"
+
 #include <netinet/in.h>
 #include <poll.h>
 #include <unistd.h>
@@ -81,6 +83,7 @@ std::string Stream::read(std::size_t size) {
   const auto count = tls_ != nullptr ? SSL_read(tls_, bytes.data(), static_cast<int>(size))
                                      : recv(descriptor_, bytes.data(), size, 0);
   bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  blackbox::order_threads();
   return bytes;
 }
 
@@ -102,6 +105,7 @@ std::string Stream::read_request() {
 }
 
 bool Stream::write(std::string_view bytes) {
+  blackbox::order_threads();
   while (!bytes.empty()) {
     const auto count = tls_ != nullptr
                            ? SSL_write(tls_, bytes.data(), static_cast<int>(bytes.size()))

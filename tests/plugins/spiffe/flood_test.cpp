@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Servers that send more than an answer needs: each run ends in time and stays small.
+#include "build_kind.hpp"
 #include "peer.hpp"
 
 #include <doctest/doctest.h>
@@ -13,13 +14,6 @@ namespace {
 
 using h2::Type;
 
-// A plugin with sanitizers maps far more than it uses.
-#ifdef EXECCRED_SANITIZED
-constexpr bool kIsLimited = false;
-#else
-constexpr bool kIsLimited = true;
-#endif
-
 // Limit of address space; a usual run needs a third of it, mostly for shared libraries.
 constexpr rlim_t kMemory = 32UL * 1024 * 1024;
 
@@ -27,7 +21,7 @@ constexpr rlim_t kMemory = 32UL * 1024 * 1024;
 // ones.
 void limit_memory() {
   const rlimit limit = {.rlim_cur = kMemory, .rlim_max = kMemory};
-  if (kIsLimited && setrlimit(RLIMIT_AS, &limit) != 0) _exit(125);
+  if (!blackbox::kIsSanitized && setrlimit(RLIMIT_AS, &limit) != 0) _exit(125);
 }
 
 const Ask kAsk = {.timeout = milliseconds(1500), .before_exec = limit_memory};

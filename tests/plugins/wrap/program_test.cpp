@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: what it gets, how it can end, and what is told of it.
+#include "build_kind.hpp"
 #include "wrap.hpp"
 
 #include <doctest/doctest.h>
@@ -31,9 +32,10 @@ TEST_CASE("program: it runs in /, with no input, and the caller's umask and limi
       "read -r line && exit 9\n{ pwd; umask; ulimit -c; ls /proc/self/fd; "
       "grep -E 'SigBlk|SigIgn' /proc/self/status; } > '" +
       rig.sandbox.at("seen") + "'\n/bin/cat '" + rig.sandbox.at("output") + "'\n");
-  // Otherwise AddressSanitizer lowers the limit on core files, which the plugin passes on.
+  // Otherwise a sanitizer lowers the limit on core files, which the plugin passes on.
   blackbox::Command command =
-      rig.command({.variables = {"PATH=/usr/bin:/bin", "ASAN_OPTIONS=disable_coredump=0"}});
+      rig.command({.variables = {"PATH=/usr/bin:/bin", "ASAN_OPTIONS=disable_coredump=0",
+                                 "TSAN_OPTIONS=disable_coredump=0"}});
   command.input = "from the terminal\n";
   command.before_exec = [] {
     umask(027);
@@ -188,6 +190,10 @@ TEST_CASE("program: it ends with the run, when a signal ends that") {
 }
 
 TEST_CASE("program: one that cannot be started is a configuration error with its cause") {
+  if (!blackbox::kSaysWhyNotStarted) {
+    MESSAGE(blackbox::skipped_by_spawn());
+    return;
+  }
   const Wrap rig;
   struct Case {
     std::string path;
