@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "processes.hpp"
 
+#include "conformance/order.hpp"
+
 #include <fcntl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -65,6 +67,7 @@ std::vector<int> run_at_once(int count, const std::function<int(int)>& body) {
   std::array<int, 2> gate = {};
   if (pipe2(gate.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
   std::vector<pid_t> children;
+  blackbox::order_threads();
   for (int i = 0; i < count; ++i) {
     const pid_t pid = fork();
     if (pid < 0) throw std::runtime_error("cannot fork");
@@ -82,6 +85,7 @@ std::vector<int> run_at_once(int count, const std::function<int(int)>& body) {
   std::vector<int> codes;
   codes.reserve(children.size());
   for (const pid_t child : children) codes.push_back(exit_code_of(child));
+  blackbox::order_threads();
   return codes;
 }
 

@@ -296,8 +296,9 @@ TEST_CASE("sync: after the last good ClusterProfile, a bad one does not stop the
 }
 
 TEST_CASE("sync --once: large Secrets with our label, and a list that expires, stop nothing") {
-  // Reading 64 MiB takes a sanitizer longer than a list may.
-  constexpr int kLarge = blackbox::kIsSanitized ? 27 : 270;
+  // More than one page. Reading 64 MiB takes a sanitizer longer than a list may.
+  constexpr int kLarge = blackbox::kIsSanitized ? 600 : 270;
+  constexpr std::size_t kSize = blackbox::kIsSanitized ? 10 << 10 : 250 << 10;
   LiveApi api;
   put_profile(api, "a");
   const Process process(api);
@@ -309,7 +310,7 @@ TEST_CASE("sync --once: large Secrets with our label, and a list that expires, s
     other["metadata"] = {{"name", "big" + std::to_string(i)},
                          {"namespace", "to"},
                          {"labels", mine["metadata"]["labels"]},
-                         {"annotations", {{"x", std::string(250 << 10, 'x')}}}};
+                         {"annotations", {{"x", std::string(kSize, 'x')}}}};
     api.put("secrets", other);
   }
   std::atomic<int> expired = 0;
