@@ -392,6 +392,40 @@ TEST_CASE("sync --lease: after the Lease is lost, only the write that has begun 
   CHECK(child.wait().exit_code == 0);
 }
 
+TEST_CASE("sync --lease: a credential that is ready only after the Lease is lost is not written") {
+  Witness witness;
+  LiveApi api;
+  put_profile(api, "a");
+  api.before([&](Stream&, const Received& request) {
+    witness.look_at(api, request);
+    return false;
+  });
+  const Process process(api, "one");
+  const std::string started = process.sandbox().at("started");
+  const std::string may_end = process.sandbox().at("may-end");
+  const std::string ended = process.sandbox().at("ended");
+  const std::string credential = R"({"kind":"ExecCredential",)"
+                                 R"("apiVersion":"client.authentication.k8s.io/v1",)"
+                                 R"("status":{"token":"late"}})";
+  process.sandbox().script("bin/echo", ": > '" + started + "'\nuntil [ -e '" + may_end +
+                                           "' ]; do sleep 0.02; done\necho '" + credential +
+                                           "'\n: > '" + ended + "'");
+  blackbox::Command command = process.command({"--lease=to/sync"});
+  blackbox::write_log(command, process.sandbox().at("log"));
+  blackbox::Child child(command);
+  CHECK(blackbox::wait_until([&] { return std::filesystem::exists(started); }));
+  steal_lease(api, 0, 3600);
+  CHECK(blackbox::wait_until([&] { return count_of(process.log(), "holder=thief") > 0; }));
+  process.sandbox().write("may-end", "");
+  CHECK(blackbox::wait_until([&] { return std::filesystem::exists(ended); }));
+  const std::size_t asked = witness.asked("one");
+  CHECK(blackbox::wait_until([&] { return witness.asked("one") >= asked + 2; }));
+  CHECK(witness.writes("one") == 0);
+  CHECK(api.count("secrets") == 0);
+  kill(child.pid(), SIGTERM);
+  CHECK(child.wait().exit_code == 0);
+}
+
 TEST_CASE("sync --lease: a forbidden Lease is reported once, and taken when it is allowed") {
   LiveApi api;
   put_profile(api, "a");
