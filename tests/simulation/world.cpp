@@ -59,12 +59,17 @@ struct Provider {
   Time disturbed = {};      // last
 };
 
+// A ClusterProfile, as the hub has it.
 struct Profile {
   bool exists = true;
   int uid = 0;
-  std::uint64_t version = 0;  // of the object on the hub
+  std::uint64_t version = 0;
   Index server = 0;
   bool is_half_written = false;
+};
+
+// What happened to a cluster.
+struct History {
   Time disturbed = {};
   std::deque<Time> runs = {};
   Time local = -1h;  // the last failure by a fault of this machine
@@ -163,7 +168,6 @@ class World {
   }
   static Index index_of(std::string_view name) { return number_in(name.substr(1)); }
   Index place_of(Index cluster, Index target) const;
-  sync::Mark mark_of(Index cluster, Index server, int uid) const;
   Held held_at(Index place, sync::Mark mark) const;
   bool clashes(const Process& process, Index cluster, Index target) const;
 
@@ -225,7 +229,7 @@ class World {
 
   // The invariants
   void check_begin(const Process& process, Index cluster, const Job& job);
-  void check_turn(const Process& process, const Job& job);
+  void check_turns(const Process& process, const std::vector<Job>& jobs);
   void check_removal(const Process& process, Index cluster, const Job& job);
   void check_runs(Index cluster);
   void check_targets();
@@ -269,10 +273,12 @@ class World {
   Index holder_ = kProcesses;  // of the Lease; kProcesses: nobody
   std::vector<std::string> names_;
   std::vector<Profile> profiles_;
+  std::vector<History> histories_;
   std::vector<Provider> providers_;
   std::vector<Server> servers_;
   std::vector<Object> objects_;
   std::vector<std::string> places_;
+  std::vector<Held> wanted_;  // what each target asks for, without the uid and the digest
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<std::unique_ptr<Process>> killed_;
 };
@@ -300,11 +306,18 @@ World::World(const Options& options) : options_(options), random_(options.seed) 
     names_.push_back("c" + std::to_string(i));
     servers_.push_back({.provider = any(once_in(4) ? 5 : 3), .is_allowed = !once_in(40)});
     profiles_.push_back({.exists = !once_in(20), .server = i});
+    histories_.emplace_back();
     for (Index target = 0; target < kTargets; ++target) {
       places_.push_back((target == 0 ? "Secret hub/" : "'/run/") + names_.back());
       objects_.push_back({.exists = once_in(200)});
       objects_.back().is_foreign = objects_.back().exists;
     }
+  }
+  for (Index i = 0; i < options_.clusters * kTargets; ++i) {
+    const Index cluster = i / kTargets;
+    wanted_.push_back(
+        held_at(place_of(cluster, i % kTargets),
+                {.instance = "default", .name_space = "fleet", .name = names_[cluster]}));
   }
   for (Index i = 0; i < kProcesses; ++i) {
     processes_.push_back(nullptr);
@@ -334,14 +347,6 @@ void World::note(const Parts&... parts) {
 Index World::place_of(Index cluster, Index target) const {
   const bool shares = target == 0 && cluster % kSharing == 1;
   return (shares ? cluster - 1 : cluster) * kTargets + target;
-}
-
-sync::Mark World::mark_of(Index cluster, Index server, int uid) const {
-  return {.instance = "default",
-          .name_space = "fleet",
-          .name = names_[cluster],
-          .uid = std::to_string(uid),
-          .digest = std::to_string(server)};
 }
 
 Held World::held_at(Index place, sync::Mark mark) const {
@@ -401,6 +406,7 @@ void World::event_scanned(Process& process) {
 
 void World::tell(Process& process, sync::Event event) {
   sync::Actions actions = process.ledger.apply(std::move(event), wall());
+  check_turns(process, actions.jobs);
   for (Job& job : actions.jobs) begin(process, std::move(job));
   if (actions.until == sync::kNever) return;
   // A driver may be late.
@@ -437,10 +443,9 @@ void World::list(Process& process, Index cluster, const Profile& profile) {
   }
   listed.places.reserve(kTargets);
   for (Index target = 0; target < kTargets; ++target) {
-    sync::Mark mark = mark_of(cluster, profile.server, profile.uid);
-    mark.uid = listed.uid;
-    mark.digest = listed.digest;
-    listed.places.push_back(held_at(place_of(cluster, target), std::move(mark)));
+    Held& held = listed.places.emplace_back(wanted_[cluster * kTargets + target]);
+    held.mark.uid = listed.uid;
+    held.mark.digest = listed.digest;
   }
   tell(process, std::move(listed));
 }
@@ -549,7 +554,7 @@ void World::begin(Process& process, Job job) {
 }
 
 void World::fail(Run& run, Failure failure) {
-  if (failure.is_local) profiles_[run.cluster].local = now_;
+  if (failure.is_local) histories_[run.cluster].local = now_;
   run.result.failures.push_back(std::move(failure));
 }
 
@@ -560,7 +565,7 @@ void World::ask(const std::shared_ptr<Run>& run) {
     after(1ms, [this, run] { conclude(run); });
     return;
   }
-  profiles_[run->cluster].runs.push_back(now_);
+  histories_[run->cluster].runs.push_back(now_);
   ++outcome_.runs;
   check_runs(run->cluster);
   // The author of the ClusterProfile corrects what is refused, while the plugin runs.
@@ -578,14 +583,13 @@ void World::ask(const std::shared_ptr<Run>& run) {
 void World::answer(Run& run) {
   const Server& server = servers_[number_in(run.job.mark.digest)];
   const Provider& provider = providers_[server.provider];
-  Profile& profile = profiles_[run.cluster];
   if (provider.is_missing) return fail(run, cause::kProgramMissing, false, true);
   if (!server.is_allowed) {
     return fail(run, {.cause = cause::kServerNotAllowed, .is_by_rule = true});
   }
   if (provider.is_down) return fail(run, cause::kSourceUnavailable, true);
   if (!is_quiet_ && once_in(100)) {
-    profile.disturbed = now_;
+    histories_[run.cluster].disturbed = now_;
     // A rule has these causes too, but says so.
     constexpr std::array kCauses = {cause::kProgramFailed,  cause::kSourceForbidden,
                                     cause::kProgramTimeout, cause::kSourceMissing,
@@ -692,7 +696,7 @@ void World::write_to(Run& run, Index place) {
   ++outcome_.writes;
   note("p", run.process.number, " writes ", places_[place]);
   if (!is_quiet_ && once_in(500)) {
-    profiles_[run.cluster].disturbed = now_;
+    histories_[run.cluster].disturbed = now_;
     return fail(run, sync::cause::kTargetUnavailable, true);  // the reply is lost
   }
   ++run.result.writes;
@@ -747,10 +751,10 @@ void World::end(const std::shared_ptr<Run>& run) {
 void World::put_news(Index cluster) {
   Profile& profile = profiles_[cluster];
   ++profile.version;
-  profile.disturbed = now_;
+  histories_[cluster].disturbed = now_;
   // The ClusterProfile with which it shares a place is concerned, too.
   const Index other = cluster % kSharing == 1 ? cluster - 1 : cluster + 1;
-  if (cluster % kSharing <= 1 && other < profiles_.size()) profiles_[other].disturbed = now_;
+  if (cluster % kSharing <= 1 && other < profiles_.size()) histories_[other].disturbed = now_;
   for (const auto& one : processes_) {
     Process& process = *one;
     after(between(10ms, 2s), [this, &process, cluster, profile = profile] {
@@ -945,7 +949,7 @@ void World::fail_hub() {
 void World::disturb_owners(Index place) {
   for (Index cluster = 0; cluster < profiles_.size(); ++cluster) {
     const bool is_theirs = place_of(cluster, 0) == place || place_of(cluster, 1) == place;
-    if (is_theirs) profiles_[cluster].disturbed = now_;
+    if (is_theirs) histories_[cluster].disturbed = now_;
   }
 }
 
@@ -1004,10 +1008,10 @@ void World::attend() {
 // The invariants
 
 bool World::is_calm(Index cluster) const {
-  const Profile& profile = profiles_[cluster];
-  const Provider& provider = providers_[servers_[profile.server].provider];
+  const Provider& provider = providers_[servers_[profiles_[cluster].server].provider];
   if (disturbances_ > 0 || provider.is_down || provider.is_missing) return false;
-  return now_ - std::max({disturbed_, profile.disturbed, provider.disturbed}) > kAftermath;
+  return now_ - std::max({disturbed_, histories_[cluster].disturbed, provider.disturbed}) >
+         kAftermath;
 }
 
 void World::check_begin(const Process& process, Index cluster, const Job& job) {
@@ -1015,7 +1019,6 @@ void World::check_begin(const Process& process, Index cluster, const Job& job) {
   if (!process.may_write) break_invariant("a job begins without the Lease: " + names_[cluster]);
   if (told.is_running) break_invariant("two jobs of one cluster at a time: " + names_[cluster]);
   if (process.running >= kParallel) break_invariant("more jobs at a time than allowed");
-  check_turn(process, job);
   if (job.kind == Job::Kind::remove) return check_removal(process, cluster, job);
   if (job.kind == Job::Kind::expire) return;
   if (told.is_confirmed_gone) break_invariant("a plugin runs for what is gone: " + names_[cluster]);
@@ -1034,9 +1037,12 @@ void World::check_begin(const Process& process, Index cluster, const Job& job) {
 }
 
 // Clusters that failed take half of the turns at most, and none that another waits for.
-void World::check_turn(const Process& process, const Job& job) {
+void World::check_turns(const Process& process, const std::vector<Job>& jobs) {
   const Ledger::Clusters& clusters = process.ledger.clusters();
-  if (!clusters.at(job.mark.cluster())->is_retry) return;
+  const auto retry = std::find_if(jobs.begin(), jobs.end(), [&](const Job& job) {
+    return clusters.at(job.mark.cluster())->is_retry;
+  });
+  if (retry == jobs.end()) return;
   std::size_t retries = 0;
   bool is_waited_for = false;
   for (const auto& [key, cluster] : clusters) {
@@ -1044,7 +1050,7 @@ void World::check_turn(const Process& process, const Job& job) {
     is_waited_for = is_waited_for || (cluster->is_queued && !cluster->is_retry);
   }
   if (retries > kParallel / 2) break_invariant("clusters that fail take too many turns");
-  if (is_waited_for) break_invariant("a cluster that fails begins first: " + job.mark.cluster());
+  if (is_waited_for) break_invariant("a cluster that fails begins first: " + retry->mark.cluster());
 }
 
 void World::check_removal(const Process& process, Index cluster, const Job& job) {
@@ -1060,10 +1066,10 @@ void World::check_removal(const Process& process, Index cluster, const Job& job)
 }
 
 void World::check_runs(Index cluster) {
-  Profile& profile = profiles_[cluster];
-  while (profile.runs.front() < now_ - 1h) profile.runs.pop_front();
-  const bool is_local = profile.local > now_ - 1h;
-  if (profile.runs.size() > (is_local ? kMostLocalRuns : kMostRuns)) {
+  History& history = histories_[cluster];
+  while (history.runs.front() < now_ - 1h) history.runs.pop_front();
+  const bool is_local = history.local > now_ - 1h;
+  if (history.runs.size() > (is_local ? kMostLocalRuns : kMostRuns)) {
     break_invariant("a plugin runs too often: " + names_[cluster]);
   }
 }
