@@ -495,9 +495,11 @@ TEST_CASE("from-hub: 10,000 ClusterProfiles fit in little memory" *
   }
   const Hub hub(hub_of(10'000));
   const std::string file = hub.sandbox().at("fleet.kubeconfig");
-  const Outcome outcome = run(bounded(
+  Command command = bounded(
       hub.command({"kubeconfig", "-m", hub.sandbox().at("mapping.json"), "--from-hub", "-o", file}),
-      100U << 20U));
+      100U << 20U);
+  command.patience *= 4;
+  const Outcome outcome = run(command);
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
   CHECK(outcome.output.find("10000 clusters") != std::string::npos);
   CHECK(hub.requests().size() == 21);

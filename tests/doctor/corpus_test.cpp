@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults, each made in an otherwise working cluster, and the cause that doctor must name. A wrong
 // cause is worse than a general one, so the table has only certain causes.
+#include "conformance/build_kind.hpp"
 #include "rig.hpp"
 #include "support/jws_keys.hpp"
 
@@ -26,6 +27,10 @@ using execcred::test::Stream;
 using execcred::test::StreamServer;
 
 namespace {
+
+// A plugin must answer in this time, and a server does not.
+constexpr const char* kShortTimeout =
+    blackbox::kIsSanitized || blackbox::kWithCoverage ? "--timeout=8s" : "--timeout=1s";
 
 struct Fault {
   const char* what;
@@ -534,7 +539,7 @@ const std::vector<Fault>& faults() {
       {"the server does not answer",
        [](Scene& s) {
          s.server = local(silent_port());
-         s.arguments = {"--timeout=300ms"};
+         s.arguments = {kShortTimeout};
        },
        "connect-timeout", 3, "connect"},
       {"the proxy does not listen",
@@ -682,7 +687,7 @@ const std::vector<Fault>& faults() {
       {"a server that says nothing in the handshake",
        [](Scene& s) {
          s.server = local(plain_server([](Stream& stream) { stream.wait_for_close(); }).port());
-         s.arguments = {"--timeout=300ms"};
+         s.arguments = {kShortTimeout};
        },
        "tls-failed", 3, "tls"},
       {"a server of TLS 1.2 that requires a client certificate",
@@ -725,7 +730,7 @@ const std::vector<Fault>& faults() {
       {"no reply",
        [](Scene& s) {
          s.serve({.converse = [](Stream& stream) { stream.wait_for_close(); }});
-         s.arguments = {"--timeout=400ms"};
+         s.arguments = {kShortTimeout};
        },
        "server-error", 3, "authenticate"},
       {"a reply that trickles",
@@ -736,7 +741,7 @@ const std::vector<Fault>& faults() {
            const timespec pause = {.tv_sec = 0, .tv_nsec = 20'000'000};
            while (stream.write(" ")) nanosleep(&pause, nullptr);
          }});
-         s.arguments = {"--timeout=400ms"};
+         s.arguments = {kShortTimeout};
        },
        "server-error", 3, "authenticate"},
       {"a head without an end",

@@ -75,10 +75,10 @@ TEST_CASE("a permanent failure is remembered for ten seconds, and later runs rep
   const Outcome second = fed.run({});
   CHECK_REFUSAL(second, 1, "no such user");
   CHECK(fed.idp.calls() == 1);
-  age_failure(fed.cache_path, 9s);
+  age_failure(fed.cache_path, 6s);
   CHECK_FAILURE(fed.run({}), 1, "answered 400 with the error 'invalid_grant': no such user");
   CHECK(fed.idp.calls() == 1);
-  age_failure(fed.cache_path, 2s);
+  age_failure(fed.cache_path, 5s);
   fed.idp.answer(token_reply("mended"));
   CHECK(token_of(fed.run({})) == "mended");
   CHECK(fed.idp.calls() == 2);
@@ -168,10 +168,10 @@ TEST_CASE("--refresh-before moves the refresh window") {
 TEST_CASE("a client that asks again after ten seconds gets a new token from the provider") {
   Federation fed;
   const std::string token = token_of(fed.run({}));
-  age_entry(fed.cache_path, 8s);
+  age_entry(fed.cache_path, 6s);
   CHECK(token_of(fed.run({})) == token);
   CHECK(fed.idp.calls() == 1);
-  age_entry(fed.cache_path, 3s);
+  age_entry(fed.cache_path, 5s);
   const std::string next = token_of(fed.run({}));
   CHECK(next != token);
   CHECK(fed.idp.calls() == 2);
