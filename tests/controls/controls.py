@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 
-BUILD_LIMIT, TEST_LIMIT = 900, 300  # seconds
+BUILD_LIMIT, TEST_LIMIT = 1800, 300  # seconds
 # Test programs that run no programs except their own targets.
 ALONE = {"unit", "http", "oauth", "cache", "hub", "x509", "spiffe-library"}
 CASES = re.compile(r"test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(\d+) failed")
