@@ -493,17 +493,17 @@ TEST_CASE("from-hub: 10,000 ClusterProfiles fit in little memory" *
     MESSAGE("skipped: the sanitizer needs more memory than the program may have here");
     return;
   }
-  const Hub hub(hub_of(10'000));
+  // A program with counters may need more than the minute that a read of the hub may take.
+  const std::size_t count = blackbox::kWithCoverage ? 2'000 : 10'000;
+  const Hub hub(hub_of(count));
   const std::string file = hub.sandbox().at("fleet.kubeconfig");
-  Command command = bounded(
+  const Outcome outcome = run(bounded(
       hub.command({"kubeconfig", "-m", hub.sandbox().at("mapping.json"), "--from-hub", "-o", file}),
-      100U << 20U);
-  command.patience *= 4;
-  const Outcome outcome = run(command);
+      100U << 20U));
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
-  CHECK(outcome.output.find("10000 clusters") != std::string::npos);
-  CHECK(hub.requests().size() == 21);
-  CHECK(std::filesystem::file_size(file) > 10'000 * 1600);
+  CHECK(outcome.output.find(std::to_string(count) + " clusters") != std::string::npos);
+  CHECK(hub.requests().size() == count / 500 + 1);
+  CHECK(std::filesystem::file_size(file) > count * 1600);
 }
 
 TEST_SUITE_END();

@@ -30,7 +30,7 @@ namespace {
 
 // A plugin must answer in this time, and a server does not.
 constexpr const char* kShortTimeout =
-    blackbox::kIsSanitized || blackbox::kWithCoverage ? "--timeout=8s" : "--timeout=1s";
+    blackbox::kIsSanitized || blackbox::kWithCoverage ? "--timeout=4s" : "--timeout=1s";
 
 struct Fault {
   const char* what;
