@@ -155,7 +155,7 @@ TEST_CASE("hub list: a server without limits whose list is too large is a failur
   }
   const HubFixture fixture([&](const HttpRequest& request) {
     const bool is_metadata = contains(request.header("accept").value_or(""), "PartialObject");
-    const std::string text = is_metadata ? "" : std::string(40 * kMib, 'x');
+    const std::string text = is_metadata ? "" : std::string(33 * kMib, 'x');
     return HttpResponse{.body = R"({"kind":"SecretList","items":[)" + secret("a", text).dump() +
                                 "," + secret("b", text).dump() + "]}"};
   });

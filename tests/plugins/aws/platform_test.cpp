@@ -233,7 +233,7 @@ TEST_CASE("container: plain http only to this machine and the agents' own addres
   // An allowed host is called; nothing listens on its port 1.
   CHECK_FAILURE(
       run_in(rig, {"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://[::1]:1/x"}, {"--timeout=2s"}), 3,
-      "cannot connect to http://[::1]:1: Connection refused");
+      "cannot connect to http://[::1]:1: ");
   CHECK_FAILURE(
       run_in(rig, {"AWS_CONTAINER_CREDENTIALS_FULL_URI=https://127.0.0.1:1/x"}, {"--timeout=2s"}),
       3, "cannot connect to https://");
