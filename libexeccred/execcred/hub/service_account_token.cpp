@@ -5,6 +5,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/hub/failure.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
@@ -115,8 +116,12 @@ Result<ServiceAccountToken> request_service_account_token(
                                        body_of(request)));
   const json::SecretValue reply(std::move(created));
   Result<ServiceAccountToken> token = read_token(*reply, request.audiences, noun);
-  // A wrong reply is the hub's fault, not an error of the configuration.
-  if (!token) token.error().kind = Error::Kind::no_credential;
+  if (!token) {
+    // A wrong reply is the hub's fault, not an error of the configuration. Each of its members may
+    // repeat the token that was sent.
+    token.error().kind = Error::Kind::no_credential;
+    token.error().message = shown_text_of(token.error().message, hub.hub());
+  }
   return std::move(token).context("reading " + noun + "'s reply to a TokenRequest for " +
                                   in_quotes(request.name_space + "/" + request.name));
 }

@@ -422,7 +422,8 @@ Result<HubWatch::Session::End> HubWatch::Session::end_of(Result<HttpResponse> re
 
 Error HubWatch::Session::malformed(const std::string& why) const {
   return {.kind = Error::Kind::no_credential,
-          .message = std::string(watch_.hub_.hub().noun) + "'s watch sent " + why};
+          .message = std::string(watch_.hub_.hub().noun) + "'s watch sent " +
+                     shown_text_of(why, watch_.hub_.hub())};
 }
 
 // Handles an event of which only the start was read. The names stand there, because the API server
@@ -456,9 +457,7 @@ Status HubWatch::Session::take_event(std::string_view line) {
     }
     is_expired_ = status == kGone;
     if (is_expired_) return {};
-    Error error =
-        malformed("an error: " +
-                  shown_text_of(json::text_or_empty(object.find("message")), watch_.hub_.hub()));
+    Error error = malformed("an error: " + json::text_or_empty(object.find("message")));
     error.kind = Error::Kind::unavailable;
     error.is_transient = true;
     return error;

@@ -211,5 +211,17 @@ TEST_CASE("service account token: replies that are not a TokenRequest") {
   fails(R"({"kind":"TokenRequest"})", "answered 202", 202);
 }
 
+TEST_CASE("service account token: what the hub repeats of the token that was sent is not shown") {
+  const std::string sent(kHubToken);
+  for (const HttpResponse& reply :
+       {HttpResponse{.status = 201, .body = R"({"kind":"To)" + sent + R"(Request"})"},
+        token_reply(jwt(R"({"aud":["x)" + sent + R"("]})"), "null")}) {
+    CAPTURE(reply.body);
+    const Result<ServiceAccountToken> token = read(reply);
+    check_fails(token, Kind::no_credential, "***");
+    CHECK_FALSE(contains(full_text(token.error()), sent));
+  }
+}
+
 }  // namespace
 }  // namespace execcred::test

@@ -429,6 +429,8 @@ TEST_CASE("hub watch: after an invalid line objects are listed again, and none i
              "an object without a resourceVersion"},
         Case{R"({"type":"\u001b[2J","object":{"metadata":{"resourceVersion":"7"}}})",
              "an event of the type '\\x1b[2J'"},
+        Case{R"({"type":"xt0kenx","object":{"metadata":{"resourceVersion":"7"}}})",
+             "an event of the type 'x***x'"},
         Case{R"({"type":"ERROR","object":{"code":500,"message":"etcd is slow"}})",
              "sent an error: etcd is slow"},
         Case{huge, "an event of more than 4 MiB"}}) {
