@@ -10,6 +10,11 @@
 #include "plugin_under_test.hpp"
 
 #include <doctest/doctest.h>
+#include <execcred/os/file.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -63,6 +68,14 @@ class Witness {
     ++writes_[who];
     const auto holder = names_.find(holder_of_lease(api));
     if (holder == names_.end() || holder->second != who) ++strays_[who];
+  }
+
+  // Looks at each request from now on.
+  void watch(LiveApi& api) {
+    api.before([this, &api](Stream&, const Received& request) {
+      look_at(api, request);
+      return false;
+    });
   }
 
   std::size_t asked(const std::string& token) const { return count(asked_, token); }
@@ -335,10 +348,7 @@ TEST_CASE("sync --lease: if another process takes the Lease by force, writing st
   Witness witness;
   LiveApi api;
   put_profile(api, "a");
-  api.before([&](Stream&, const Received& request) {
-    witness.look_at(api, request);
-    return false;
-  });
+  witness.watch(api);
   const Process process(api, "one");
   blackbox::Child child(process.command({"--lease=to/sync"}));
   CHECK(blackbox::wait_until([&] { return is_written(api, "a"); }));
@@ -396,27 +406,26 @@ TEST_CASE("sync --lease: a credential that is ready only after the Lease is lost
   Witness witness;
   LiveApi api;
   put_profile(api, "a");
-  api.before([&](Stream&, const Received& request) {
-    witness.look_at(api, request);
-    return false;
-  });
+  witness.watch(api);
   const Process process(api, "one");
   const std::string started = process.sandbox().at("started");
   const std::string may_end = process.sandbox().at("may-end");
+  REQUIRE(mkfifo(may_end.c_str(), 0600) == 0);
   const std::string ended = process.sandbox().at("ended");
   const std::string credential = R"({"kind":"ExecCredential",)"
                                  R"("apiVersion":"client.authentication.k8s.io/v1",)"
                                  R"("status":{"token":"late"}})";
-  process.sandbox().script("bin/echo", ": > '" + started + "'\nuntil [ -e '" + may_end +
-                                           "' ]; do sleep 0.02; done\necho '" + credential +
-                                           "'\n: > '" + ended + "'");
+  process.sandbox().script("bin/echo", ": > '" + started + "'\nread -r _ < '" + may_end +
+                                           "'\necho '" + credential + "'\n: > '" + ended + "'");
   blackbox::Command command = process.command({"--lease=to/sync"});
   blackbox::write_log(command, process.sandbox().at("log"));
   blackbox::Child child(command);
   CHECK(blackbox::wait_until([&] { return std::filesystem::exists(started); }));
   steal_lease(api, 0, 3600);
   CHECK(blackbox::wait_until([&] { return count_of(process.log(), "holder=thief") > 0; }));
-  process.sandbox().write("may-end", "");
+  // A descriptor for both directions does not wait for the reader.
+  const execcred::FileDescriptor gate(open(may_end.c_str(), O_RDWR | O_CLOEXEC));
+  REQUIRE(write(gate.get(), "\n", 1) == 1);
   CHECK(blackbox::wait_until([&] { return std::filesystem::exists(ended); }));
   const std::size_t asked = witness.asked("one");
   CHECK(blackbox::wait_until([&] { return witness.asked("one") >= asked + 2; }));
@@ -455,10 +464,7 @@ TEST_CASE("sync --lease: a process that was paused for long writes nothing when 
   Witness witness;
   LiveApi api;
   put_profile(api, "a");
-  api.before([&](Stream&, const Received& request) {
-    witness.look_at(api, request);
-    return false;
-  });
+  witness.watch(api);
   const Process one(api, "one");
   const Process two(api, "two");
   blackbox::Child first(one.command({"--lease=to/sync"}));
@@ -490,10 +496,7 @@ TEST_CASE("sync --lease: --dry-run takes no Lease, --once writes with it and giv
   Witness witness;
   LiveApi api;
   put_profile(api, "a");
-  api.before([&](Stream&, const Received& request) {
-    witness.look_at(api, request);
-    return false;
-  });
+  witness.watch(api);
   const Process process(api);
   blackbox::Outcome outcome = blackbox::run(process.command({"--lease=to/sync", "--dry-run"}));
   CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
@@ -516,10 +519,7 @@ TEST_CASE("sync --lease --once: nothing is written while another process holds t
   CHECK(blackbox::wait_until([&] { return is_written(api, "a"); }));
   put_profile(api, "b");
   CHECK(blackbox::wait_until([&] { return is_written(api, "b"); }));
-  api.before([&](Stream&, const Received& request) {
-    witness.look_at(api, request);
-    return false;
-  });
+  witness.watch(api);
   api.erase("secrets", "to", "b-token");
   const Process process(api, "two");
   const blackbox::Outcome outcome = blackbox::run(process.command({"--lease=to/sync", "--once"}));
