@@ -50,8 +50,8 @@ Style style_of(FleetResult result) {
 void fail(const Error& error, FleetItem& item) {
   item.result = FleetResult::fail;
   item.exit_code = exit_code(error.kind);
-  item.error = shown_text(error.message, {}, kLongestError);
-  item.hint = shown_text(error.hint, {}, kLongestError);
+  item.error = shown_text(error.message, kLongestError);
+  item.hint = shown_text(error.hint, kLongestError);
 }
 
 std::string time_text(TimePoint time) {

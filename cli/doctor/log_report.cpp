@@ -34,7 +34,7 @@ struct Line {
 };
 
 std::string shown_text_of(const json::Value& object, std::string_view name) {
-  return shown_text(json::text_or_empty(object, name), {}, kMaxText);
+  return shown_text(json::text_or_empty(object, name), kMaxText);
 }
 
 std::optional<Line> parse_line(std::string_view text) {

@@ -32,10 +32,10 @@ std::string now() {
 std::string text_line(Level level, std::string_view message, const std::vector<Field>& fields) {
   std::string line = now() + " execcred: ";
   if (level != Level::info) line += std::string(name_of(level)) + ": ";
-  line += shown_text(message, {}, kMaxValue);
+  line += shown_text(message, kMaxValue);
   for (const Field& field : fields) {
     if (field.value.empty()) continue;
-    const std::string value = shown_text(field.value, {}, kMaxValue);
+    const std::string value = shown_text(field.value, kMaxValue);
     line += " " + std::string(field.name) + "=";
     if (is_word(value)) {
       line += value;
@@ -50,10 +50,10 @@ std::string json_line(Level level, std::string_view message, const std::vector<F
   json::Value object((json::Object()));
   object.add("time", json::Value(now()));
   object.add("level", json::Value(name_of(level)));
-  object.add("message", json::Value(shown_text(message, {}, kMaxValue)));
+  object.add("message", json::Value(shown_text(message, kMaxValue)));
   for (const Field& field : fields) {
     if (field.value.empty()) continue;
-    object.add(field.name, json::Value(shown_text(field.value, {}, kMaxValue)));
+    object.add(field.name, json::Value(shown_text(field.value, kMaxValue)));
   }
   return json::to_text(object) + "\n";
 }

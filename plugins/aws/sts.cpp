@@ -30,8 +30,8 @@ Form form_of(const std::string& action, const Role& role) {
 
 Result<HttpRequest> request_of(const StsEndpoint& endpoint, const Form& form) {
   const AwsRequest target = TRY(aws_request("POST", endpoint.url));
-  HttpRequest request = {
-      .method = "POST", .url = "https://" + target.host + target.path, .body = form.encoded()};
+  HttpRequest request = {.method = "POST", .url = "https://" + target.host + target.path};
+  request.set_form(form);
   request.add_header("Accept", "application/json");
   request.add_header("Content-Type", kFormType);
   return request;
@@ -52,11 +52,8 @@ Result<RoleSession> StsClient::assume_role(const Role& role, const AwsCredential
        sign_aws_request(to_sign, credentials, {.region = endpoint_.region}, call_.clock.now())) {
     request.headers.push_back(std::move(header));
   }
-  SecretTexts secrets;
-  secrets.push_back(credentials.secret_access_key.copy());
-  secrets.push_back(credentials.session_token.copy());
-  secrets.emplace_back(role.external_id);
-  return ask(std::move(request), action, secrets).context("assuming the role " + role.arn);
+  request.secrets.push_back(credentials.secret_access_key.copy());
+  return ask(std::move(request), action).context("assuming the role " + role.arn);
 }
 
 Result<RoleSession> StsClient::assume_role_with_web_identity(const Role& role,
@@ -65,14 +62,11 @@ Result<RoleSession> StsClient::assume_role_with_web_identity(const Role& role,
   Form form = form_of(action, role);
   form.add("WebIdentityToken", token);
   HttpRequest request = TRY(request_of(endpoint_, form));
-  SecretTexts secrets;
-  secrets.push_back(token.copy());
-  return ask(std::move(request), action, secrets)
+  return ask(std::move(request), action)
       .context("assuming the role " + role.arn + " with a web identity");
 }
 
-Result<RoleSession> StsClient::ask(HttpRequest request, const std::string& action,
-                                   const SecretTexts& secrets) {
+Result<RoleSession> StsClient::ask(HttpRequest request, const std::string& action) {
   deadline::enter_phase("asking STS for a session");
   const Url url = TRY(parse_url(request.url));
   const std::string server = origin_of(url);
@@ -81,7 +75,7 @@ Result<RoleSession> StsClient::ask(HttpRequest request, const std::string& actio
       make_http_client({.tls = endpoint_.tls, .proxy = proxy_of(call_.environment)}, call_);
   const HttpResponse reply =
       TRY(send_with_retries(*client, std::move(request), call_, {.judge = judge_sts_reply}));
-  RoleSession session = TRY(read_sts_reply(reply, action, server, secrets));
+  RoleSession session = TRY(read_sts_reply(reply, action, server));
   const auto end = session.credentials.expires_at;
   if (end && *end <= call_.clock.now()) {
     return Error{.kind = Error::Kind::no_credential,

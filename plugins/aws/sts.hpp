@@ -42,15 +42,14 @@ class StsClient {
   Result<RoleSession> assume_role_with_web_identity(const Role& role, const SecretString& token);
 
  private:
-  Result<RoleSession> ask(HttpRequest request, const std::string& action,
-                          const SecretTexts& secrets);
+  Result<RoleSession> ask(HttpRequest request, const std::string& action);
 
   const StsEndpoint& endpoint_;
   CallContext& call_;
 };
 
-// Reads the reply to an action. Messages do not show `secrets`, even if the server repeats them.
+// Reads the reply to an action.
 Result<RoleSession> read_sts_reply(const HttpResponse& reply, const std::string& action,
-                                   const std::string& server, const SecretTexts& secrets);
+                                   const std::string& server);
 
 }  // namespace execcred::aws

@@ -79,12 +79,11 @@ Failure failure_in(const json::Value& document) {
           .message = text_at(response, {"Error", "Message"})};
 }
 
-Error described(const HttpResponse& reply, const Failure& failure, const std::string& server,
-                const SecretTexts& secrets) {
+Error described(const HttpResponse& reply, const Failure& failure, const std::string& server) {
   std::string message =
-      server + " answered with the error '" + shown_text(failure.code, secrets, kMaxCode) + "'";
+      server + " answered with the error '" + shown_text(failure.code, kMaxCode) + "'";
   if (!failure.message.empty()) {
-    message += ": " + shown_text(failure.message, secrets, kMaxMessage);
+    message += ": " + shown_text(failure.message, kMaxMessage);
   }
   return known_failure(kErrors, failure.code, reply.status, std::move(message));
 }
@@ -120,7 +119,7 @@ Verdict judge_sts_reply(const HttpRequest& request, const HttpResponse& reply) {
 }
 
 Result<RoleSession> read_sts_reply(const HttpResponse& reply, const std::string& action,
-                                   const std::string& server, const SecretTexts& secrets) {
+                                   const std::string& server) {
   const Result<json::SecretValue> document = document_of(reply);
   if (!document) {
     if (reply.status != 200) return status_failure(reply, server);
@@ -129,7 +128,7 @@ Result<RoleSession> read_sts_reply(const HttpResponse& reply, const std::string&
         "check the URL");
   }
   const Failure failure = failure_in(**document);
-  if (!failure.code.empty()) return described(reply, failure, server, secrets);
+  if (!failure.code.empty()) return described(reply, failure, server);
   if (reply.status != 200) return status_failure(reply, server);
   return session_in(**document, action).context("reading what " + server + " answered");
 }

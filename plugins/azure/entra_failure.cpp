@@ -82,13 +82,13 @@ std::string on_one_line(std::string_view text) {
 
 // Completes the failure by the code in the description, if there is one.
 void add_code(const HttpResponse& reply, const json::Value& document, const std::string& server,
-              const SecretTexts& secrets, Error& failure) {
+              Error& failure) {
   const std::string description = json::text_or_empty(document, "error_description");
   const std::string_view code = aadsts_code(description);
   if (code.empty()) return;
   failure.message = server + " answered " + std::to_string(reply.status) + " with the error '" +
-                    shown_text(json::text_or_empty(document, "error"), secrets, kMaxError) +
-                    "': " + shown_text(on_one_line(description), secrets, kMaxDescription);
+                    shown_text(json::text_or_empty(document, "error"), kMaxError) +
+                    "': " + shown_text(on_one_line(description), kMaxDescription);
   if (find_failure(kCodes, code) == nullptr) return;
   failure = known_failure(kCodes, code, reply.status, std::move(failure.message));
 }
@@ -106,19 +106,17 @@ std::string_view aadsts_code(std::string_view description) {
   return {};
 }
 
-std::optional<Error> entra_failure(const HttpResponse& reply, const std::string& server,
-                                   const SecretTexts& secrets) {
-  std::optional<Error> failure = oauth_failure(reply, server, secrets);
+std::optional<Error> entra_failure(const HttpResponse& reply, const std::string& server) {
+  std::optional<Error> failure = oauth_failure(reply, server);
   if (!failure) return failure;
   const Result<json::SecretValue> document =
       json::parse_secret(reply.body.reveal(), {.bytes = kMaxReply});
-  if (document) add_code(reply, **document, server, secrets, *failure);
+  if (document) add_code(reply, **document, server, *failure);
   return failure;
 }
 
-Verdict judge_entra_reply(const HttpResponse& reply, const std::string& server,
-                          const SecretTexts& secrets) {
-  std::optional<Error> failure = entra_failure(reply, server, secrets);
+Verdict judge_entra_reply(const HttpResponse& reply, const std::string& server) {
+  std::optional<Error> failure = entra_failure(reply, server);
   return failure ? judge_failure(*std::move(failure), reply) : Verdict::accept();
 }
 

@@ -86,10 +86,7 @@ HttpRequest ManagedIdentity::request() const {
 }
 
 ManagedReplyRules ManagedIdentity::rules(TimePoint now) const {
-  ManagedReplyRules rules = {
-      .kind = endpoint_.kind, .selector = selector_, .now = now, .server = server_};
-  if (is_app_service()) rules.secrets.push_back(endpoint_.header.copy());
-  return rules;
+  return {.kind = endpoint_.kind, .selector = selector_, .now = now, .server = server_};
 }
 
 Result<HttpResponse> ManagedIdentity::send(CallContext& call) const {

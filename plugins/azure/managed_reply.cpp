@@ -101,16 +101,14 @@ Status check_identity(const json::Value& document, const ManagedReplyRules& rule
   if (value->string()->empty()) return {};
   if (ascii_lower(*value->string()) == ascii_lower(asked.value)) return {};
   return Error::no_credential("the reply's token is for the " + asked.name + " '" +
-                                  shown_text(*value->string(), rules.secrets, kMaxDescription) +
-                                  "', not for " + in_quotes(asked.value),
+                                  shown_text(*value->string(), kMaxDescription) + "', not for " +
+                                  in_quotes(asked.value),
                               "the endpoint gave another identity's token, which is not passed on");
 }
 
 Result<TokenReply> read_reply(const json::Value& document, const HttpResponse& response,
                               const ManagedReplyRules& rules) {
-  TokenReplyRules token_rules = {.now = rules.now, .server = rules.server};
-  for (const SecretString& secret : rules.secrets) token_rules.secrets.push_back(secret.copy());
-  TokenReply reply = TRY(parse_token_reply(response, token_rules));
+  TokenReply reply = TRY(parse_token_reply(response, {.now = rules.now, .server = rules.server}));
   TRY(check_identity(document, rules).context("reading the reply of " + rules.server));
   TRY(bound_end(document, rules.now, reply).context("reading the reply of " + rules.server));
   return reply;
@@ -122,8 +120,7 @@ std::optional<Error> managed_failure(const HttpResponse& reply, const ManagedRep
   if (reply.status == 200) return std::nullopt;
   Error failure = status_failure(reply, rules.server);
   const std::string description = description_in(reply);
-  if (!description.empty())
-    failure.message += ": " + shown_text(description, rules.secrets, kMaxDescription);
+  if (!description.empty()) failure.message += ": " + shown_text(description, kMaxDescription);
   const bool may_pass = is_passing(reply.status, rules.kind);
   failure.kind = may_pass ? Error::Kind::unavailable : Error::Kind::no_credential;
   failure.is_transient = may_pass;

@@ -27,8 +27,7 @@ struct ManagedReplyRules {
   ManagedEndpoint::Kind kind = ManagedEndpoint::Kind::imds;
   IdentitySelector selector = {};
   TimePoint now = {};
-  std::string server = {};   // the endpoint's origin, for messages
-  SecretTexts secrets = {};  // what was sent and may not be shown
+  std::string server = {};  // the endpoint's origin, for messages
 };
 
 // The error for a reply; nullopt for a 200. These may pass (unavailable, transient): those of

@@ -119,9 +119,8 @@ Result<TokenReply> WorkloadIdentity::post(CallContext& call) const {
   const std::string& base = proxy_ ? proxy_->url : options_.authority_host;
   TokenPost post = {.url = base + "/" + tenant_ + "/oauth2/v2.0/token"};
   post.make_form = [this](HttpRequest&) -> Result<Form> { return form(); };
-  post.judge = [this](const HttpResponse& reply, const std::string& /*server*/,
-                      const SecretTexts& secrets) {
-    return judge_entra_reply(reply, server(), secrets);
+  post.judge = [this](const HttpResponse& reply, const std::string& /*server*/) {
+    return judge_entra_reply(reply, server());
   };
   return post_for_token(*client, post, call);
 }

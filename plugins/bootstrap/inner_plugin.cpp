@@ -34,7 +34,7 @@ std::string_view first_line_of(std::string_view text) {
 }
 
 // The text comes from the program, and may contain anything.
-std::string shown(std::string_view text) { return shown_text(text, {}, kMaxShown); }
+std::string shown(std::string_view text) { return shown_text(text, kMaxShown); }
 
 // Adds what the program said to its failure.
 Error explained(Error error, const std::string& said) {

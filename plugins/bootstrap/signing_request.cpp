@@ -110,11 +110,11 @@ std::string shown_subject(const std::string& name) {
 }
 
 // "…: REASON: MESSAGE" of an approver or signer.
-std::string reasons_of(const json::Value& condition, const Hub& hub) {
+std::string reasons_of(const json::Value& condition) {
   std::string text;
   for (const std::string_view member : {"reason", "message"}) {
     const std::string said = json::text_or_empty(condition.find(member));
-    if (!said.empty()) text += ": " + shown_text_of(said, hub);
+    if (!said.empty()) text += ": " + shown_hub_text(said);
   }
   return text;
 }
@@ -288,7 +288,7 @@ Result<std::optional<Issued>> CertificateSigning::outcome(const json::Value& obj
   const auto refused = [&](const json::Value& condition, std::string_view how) {
     store_.close(pending.name);
     Error error = Error::no_credential(shown_subject(pending.name) + std::string(how) +
-                                       reasons_of(condition, cluster.hub()));
+                                       reasons_of(condition));
     error.cause = cause::kSourceRefused;
     return error;
   };

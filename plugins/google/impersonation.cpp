@@ -49,8 +49,7 @@ std::string_view hint_for(int status) {
 
 // The error in {"error":{"code":403,"message":"…","status":"PERMISSION_DENIED"}}
 // (https://google.aip.dev/193).
-Error api_failure(const HttpResponse& reply, const std::string& server,
-                  const SecretTexts& secrets) {
+Error api_failure(const HttpResponse& reply, const std::string& server) {
   Error error = status_failure(reply, server);
   if (reply.status >= 300 && reply.status < 400) return error;
   error.hint = hint_for(reply.status);
@@ -59,8 +58,8 @@ Error api_failure(const HttpResponse& reply, const std::string& server,
   if (described != nullptr) {
     const std::string status = json::text_or_empty(*described, "status");
     const std::string message = json::text_or_empty(*described, "message");
-    if (!status.empty()) error.message += " with " + shown_text(status, secrets, kMaxStatus);
-    if (!message.empty()) error.message += ": " + shown_text(message, secrets, kMaxMessage);
+    if (!status.empty()) error.message += " with " + shown_text(status, kMaxStatus);
+    if (!message.empty()) error.message += ": " + shown_text(message, kMaxMessage);
   }
   return error;
 }
@@ -98,9 +97,7 @@ Result<AccessToken> post(const Impersonation& impersonation, const AccessToken& 
   request.body = SecretString(body_of(impersonation, scopes));
   call.debug("asking " + server + " to act as " + in_quotes(impersonation.account));
   const HttpResponse reply = TRY(send_with_retries(client, std::move(request), call));
-  SecretTexts secrets;
-  secrets.push_back(as.token.copy());
-  if (reply.status != 200) return api_failure(reply, server, secrets);
+  if (reply.status != 200) return api_failure(reply, server);
   const json::SecretValue document = TRY(json_object_of(reply, server));
   return read_reply(*document, call.clock.now()).context("reading the reply of " + server);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "subject.hpp"
 
+#include <execcred/base/known_secrets.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
@@ -79,13 +80,13 @@ Error reported_failure(const json::Value& document) {
   const Result<std::string> message = text_of(document, "message");
   if (!code) return code.error();
   if (!message) return message.error();
-  SecretTexts tokens;  // which the program may repeat
+  KnownSecrets tokens;  // which the program may repeat
   for (const std::string_view name : {kIdToken, kSamlResponse}) {
-    tokens.emplace_back(std::string_view(json::text_or_empty(document, name)));
+    tokens.add(SecretString(std::string_view(json::text_or_empty(document, name))));
   }
-  return Error::no_credential("the program reports the error '" +
-                              shown_text(*code, tokens, kMaxShown) +
-                              "': " + shown_text(*message, tokens, kMaxShown));
+  return tokens.cleaned(Error::no_credential("the program reports the error '" +
+                                             shown_text(*code, kMaxShown) +
+                                             "': " + shown_text(*message, kMaxShown)));
 }
 
 Status check_reply(const json::Value& document) {

@@ -125,8 +125,7 @@ Result<Credential> take_credential(const json::ObjectReader& found, TimePoint no
   return credential;
 }
 
-Result<Credential> read_document(const json::Value& document, const SecretTexts& secrets,
-                                 TimePoint now) {
+Result<Credential> read_document(const json::Value& document, TimePoint now) {
   const json::ObjectReader root = TRY(json::ObjectReader::open(document, ""));
   const std::optional<json::ObjectReader> status = TRY(root.optional_object("status"));
   std::string message;
@@ -136,26 +135,22 @@ Result<Credential> read_document(const json::Value& document, const SecretTexts&
     found = TRY(status->optional_object("credential"));
   }
   if (found && message.empty()) return take_credential(*found, now);
-  return Error::no_credential(
-      "the Concierge gives no credential" +
-          (message.empty() ? "" : ": " + shown_text(message, secrets, kMaxShown)),
-      "does its authenticator accept the subject token?");
+  return Error::no_credential("the Concierge gives no credential" +
+                                  (message.empty() ? "" : ": " + shown_text(message, kMaxShown)),
+                              "does its authenticator accept the subject token?");
 }
 
-Result<Credential> read_reply(const HttpResponse& reply, const std::string& server,
-                              const SecretString& subject, TimePoint now) {
-  SecretTexts secrets;
-  secrets.push_back(subject.copy());
+Result<Credential> read_reply(const HttpResponse& reply, const std::string& server, TimePoint now) {
   if (reply.status != 200 && reply.status != 201) {
     Error error = status_failure(reply, server);
     const Result<json::SecretValue> document = json::parse_secret(reply.body.reveal());
     const std::string message =
         document ? json::text_or_empty(**document, "message") : std::string();
-    if (!message.empty()) error.message += ": " + shown_text(message, secrets, kMaxShown);
+    if (!message.empty()) error.message += ": " + shown_text(message, kMaxShown);
     return error;
   }
   const json::SecretValue document = TRY(json_object_of(reply, server));
-  Result<Credential> credential = read_document(*document, secrets, now);
+  Result<Credential> credential = read_document(*document, now);
   if (credential) return credential;
   Error error = std::move(credential).error();
   error.kind = Error::Kind::no_credential;
@@ -186,12 +181,13 @@ Result<Credential> ask_concierge(const ConciergeOptions& options, const Credenti
                       .url = concierge.url + "/apis/login.concierge." + options.api_group_suffix +
                              "/v1alpha1/tokencredentialrequests",
                       .body = make_body(options, subject)};
+  post.secrets.push_back(subject.copy());
   post.add_header("Content-Type", "application/json");
   post.add_header("Accept", "application/json");
   const auto client = make_http_client(std::move(concierge.http), call);
   const auto ask = [&]() -> Result<Credential> {
     const HttpResponse reply = TRY(send_with_retries(*client, std::move(post), call));
-    return read_reply(reply, server, subject, call.clock.now());
+    return read_reply(reply, server, call.clock.now());
   };
   return ask().context("asking the Concierge at " + server);
 }

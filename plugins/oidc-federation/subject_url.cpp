@@ -68,7 +68,7 @@ Result<SecretString> fetch_url(const SubjectOptions& subject, const CredentialRe
                                CallContext& call) {
   HttpRequest request = {.url = subject.url};
   for (const RequestHeader& header : subject.headers) {
-    request.add_header(header.name, header.value);
+    request.headers.push_back({.name = header.name, .value = SecretString(header.value)});
   }
   TlsSettings tls = TRY(tls_of(subject, run));
   return fetch_token(std::move(request), subject.field, std::move(tls), call);

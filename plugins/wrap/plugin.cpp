@@ -69,11 +69,11 @@ std::string_view last_line(std::string_view text) {
 // Shows with --debug what the program wrote on standard error, and quotes its last line in `error`.
 void report(const std::string& said, const CallContext& call, Error* error) {
   for (const std::string_view line : split(said, '\n')) {
-    if (!trim(line).empty()) call.debug("the program: " + shown_text(line, {}, kMaxShown));
+    if (!trim(line).empty()) call.debug("the program: " + shown_text(line, kMaxShown));
   }
   const std::string_view line = last_line(said);
   if (error == nullptr || line.empty()) return;
-  error->context.push_back("the program wrote: " + shown_text(line, {}, kMaxShown));
+  error->context.push_back("the program wrote: " + shown_text(line, kMaxShown));
 }
 
 class Wrap final : public Provider {

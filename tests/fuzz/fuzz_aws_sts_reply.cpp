@@ -5,6 +5,7 @@
 
 #include <aws/sts.hpp>
 #include <aws/sts_reply.hpp>
+#include <execcred/base/known_secrets.hpp>
 #include <execcred/base/text.hpp>
 
 #include <string>
@@ -28,12 +29,12 @@ void check_session(const aws::RoleSession& session) {
 }
 
 void check_reply(int status, std::string_view body, const std::string& action) {
-  SecretTexts secrets;
-  secrets.emplace_back(kSent);
+  KnownSecrets secrets;
+  secrets.add(SecretString(kSent));
   const HttpResponse reply = {.status = status, .body = SecretString(body)};
   const bool is_passing = aws::judge_sts_reply({}, reply).next == Verdict::Next::retry;
-  const auto session =
-      aws::read_sts_reply(reply, action, "https://sts.us-west-2.amazonaws.com:443", secrets);
+  const auto session = secrets.cleaned(
+      aws::read_sts_reply(reply, action, "https://sts.us-west-2.amazonaws.com:443"));
   if (session) {
     require(status == 200, "a success is a 200");
     require(!is_passing, "and no error");

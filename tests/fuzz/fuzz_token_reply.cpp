@@ -3,6 +3,7 @@
 // ends within a day. No message shows the token that was sent.
 #include "fuzz.hpp"
 
+#include <execcred/base/known_secrets.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/oauth/token_reply.hpp>
 
@@ -37,10 +38,11 @@ void check_token(const TokenReply& reply, const std::string& body, const char* n
 }
 
 void check_reply(int status, const std::string& body, ReplyToken token) {
-  TokenReplyRules rules = {.token = token, .now = kNow, .server = "https://idp.example:443"};
-  rules.secrets.emplace_back(kSent);
+  const TokenReplyRules rules = {.token = token, .now = kNow, .server = "https://idp.example:443"};
+  KnownSecrets secrets;
+  secrets.add(SecretString(kSent));
   const Result<TokenReply> reply =
-      parse_token_reply({.status = status, .body = SecretString(body)}, rules);
+      secrets.cleaned(parse_token_reply({.status = status, .body = SecretString(body)}, rules));
   if (reply) {
     require(status == 200, "a success is a 200");
     check_token(*reply, body, token == ReplyToken::id_token ? "id_token" : "access_token");

@@ -44,11 +44,11 @@ std::string server_of(const std::string& url) {
   return parsed ? origin_of(*parsed) : std::string("the metadata service");
 }
 
-Result<AwsCredentials> credentials_of(const json::Value& document, const SecretTexts& secrets) {
+Result<AwsCredentials> credentials_of(const json::Value& document) {
   const json::Value* const code = document.find("Code");
   if (code != nullptr && code->string() != nullptr && *code->string() != "Success") {
     return Error::no_credential(
-        "its code is '" + shown_text(*code->string(), secrets, kMaxShown) + "', not 'Success'",
+        "its code is '" + shown_text(*code->string(), kMaxShown) + "', not 'Success'",
         "check the instance's profile and its role");
   }
   AwsCredentials credentials = TRY(aws_credentials_of_json(document, "Token"));
@@ -112,16 +112,14 @@ Result<AwsCredentials> AwsMetadata::credentials() {
   }
   const std::string separator = urls_.role.ends_with('/') ? "" : "/";
   const SecretString body = TRY(get(urls_.role + separator + std::string(role)).context(doing));
-  SecretTexts secrets;
-  secrets.push_back(token_.copy());
   const Result<json::SecretValue> document = json::parse_secret(body.reveal());
   if (!document) {
     return Error::no_credential("the JSON that " + server_of(urls_.role) + " answered " +
                                 document.error().message);
   }
-  return credentials_of(**document, secrets)
+  return credentials_of(**document)
       .context("reading what " + server_of(urls_.role) + " answered for the role '" +
-               shown_text(role, secrets, kMaxShown) + "'");
+               shown_text(role, kMaxShown) + "'");
 }
 
 Result<std::string> AwsMetadata::region() {

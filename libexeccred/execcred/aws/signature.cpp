@@ -186,11 +186,13 @@ std::vector<HttpHeader> sign_aws_request(const AwsRequest& request,
                                     signer.signature(request, query_of(query), headers);
 
   std::vector<HttpHeader> added;
-  added.push_back({.name = "X-Amz-Date", .value = SecretString(signer.time())});
+  added.push_back({.name = "X-Amz-Date", .value = SecretString(signer.time()), .is_secret = false});
   if (!token.empty()) {
     added.push_back({.name = "X-Amz-Security-Token", .value = SecretString(token)});
   }
-  added.push_back({.name = "Authorization", .value = SecretString(authorization)});
+  // A signature is good for this request alone.
+  added.push_back(
+      {.name = "Authorization", .value = SecretString(authorization), .is_secret = false});
   return added;
 }
 

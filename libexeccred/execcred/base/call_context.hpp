@@ -11,6 +11,7 @@
 #include <execcred/base/clock.hpp>
 #include <execcred/base/duration.hpp>
 #include <execcred/base/environment.hpp>
+#include <execcred/base/known_secrets.hpp>
 
 #include <chrono>
 #include <functional>
@@ -66,6 +67,8 @@ struct CallOutcome {
   // The HTTP status of the last reply; 0 if the last request got no reply; nullopt before the first
   // request.
   std::optional<int> last_status = std::nullopt;
+  // What the requests contained that no message may show.
+  KnownSecrets secrets = {};
 };
 
 // Copies share the outcome, so a step with its own copy loses nothing of it. A copy for another

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace execcred {
 
@@ -47,6 +48,8 @@ class SecretString {
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
 };
+
+using SecretTexts = std::vector<SecretString>;
 
 template <class Stream>
 Stream& operator<<(Stream&, const SecretString&) = delete;

@@ -150,37 +150,25 @@ std::string environment_name(std::string_view dashed) {
 
 namespace {
 
-constexpr std::size_t kMaxJudged = 1024;  // of a text that is searched for secrets
-constexpr std::size_t kWindow = 12;       // this many characters reveal a secret
+constexpr std::size_t kMaxJudged = 1024;  // of a text that is searched for JWTs
+constexpr std::size_t kShortestJwt = 16;
 
 bool is_token_byte(char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; }
 
-void mark(std::vector<bool>& marked, std::size_t begin, std::size_t size) {
-  std::fill_n(marked.begin() + static_cast<std::ptrdiff_t>(begin), size, true);
-}
-
-// Marks each part of the text, of kWindow characters, that is in the secret: such a part reveals
-// the secret as the whole does. A shorter secret is searched for as a whole.
-void mark_secret(std::string_view text, std::string_view secret, std::vector<bool>& marked) {
-  constexpr std::size_t kShortest = 4;  // a shorter part would also match ordinary words
-  const std::size_t size = std::min(kWindow, secret.size());
-  if (size < kShortest || text.size() < size) return;
-  for (std::size_t i = 0; i + size <= text.size(); ++i) {
-    if (secret.find(text.substr(i, size)) != std::string_view::npos) mark(marked, i, size);
-  }
-}
-
 // A JWT begins with the base64url of '{"'.
 void mark_jwts(std::string_view text, std::vector<bool>& marked) {
-  constexpr std::size_t kShortest = 16;
   std::size_t begin = text.find("eyJ");
   while (begin != std::string_view::npos) {
     std::size_t end = begin;
     while (end < text.size() && is_token_byte(text[end])) ++end;
-    if (end - begin >= kShortest) mark(marked, begin, end - begin);
+    if (end - begin >= kShortestJwt) {
+      std::fill_n(marked.begin() + static_cast<std::ptrdiff_t>(begin), end - begin, true);
+    }
     begin = text.find("eyJ", end);
   }
 }
+
+}  // namespace
 
 std::string without_marked(std::string_view text, const std::vector<bool>& marked) {
   std::string shown;
@@ -194,17 +182,14 @@ std::string without_marked(std::string_view text, const std::vector<bool>& marke
   return shown;
 }
 
-}  // namespace
-std::string shown_text(std::string_view text, const SecretTexts& secrets, std::size_t limit) {
+std::string shown_text(std::string_view text, std::size_t limit) {
   const bool is_cut = text.size() > kMaxJudged;
   text = text.substr(0, kMaxJudged);
   std::vector<bool> marked(text.size());
-  for (const SecretString& secret : secrets) mark_secret(text, secret.reveal(), marked);
   mark_jwts(text, marked);
-  // After the cut, the rest of a secret may be too short to be found.
-  const std::string unmarked =
-      without_marked(is_cut ? text.substr(0, kMaxJudged - kWindow) : text, marked);
-  std::string shown = printable(unmarked);
+  // A JWT of which less than its first characters stand before the cut is not recognised.
+  const std::string shown =
+      printable(without_marked(is_cut ? text.substr(0, kMaxJudged - kShortestJwt) : text, marked));
   if (shown.size() <= limit) return shown + (is_cut ? "..." : "");
   return std::string(first_characters(shown, limit)) + "...";
 }

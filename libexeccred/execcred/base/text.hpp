@@ -53,12 +53,12 @@ std::string camel_case(std::string_view dashed);
 // "allow-server" → "EXECCRED_ALLOW_SERVER".
 std::string environment_name(std::string_view dashed);
 
-// Secrets that must not be shown, although a server may repeat them.
-using SecretTexts = std::vector<SecretString>;
+// The text with "***" for each run of marked characters.
+std::string without_marked(std::string_view text, const std::vector<bool>& marked);
 
-// The text on one line, cut after `limit` bytes of the result. Each part of it that is also in a
-// secret, or that looks like a JWT, becomes "***".
-std::string shown_text(std::string_view text, const SecretTexts& secrets, std::size_t limit);
+// Text of the other side for a message: on one line, cut after `limit` bytes of the result, with
+// "***" for what looks like a JWT. What the call itself sent is hidden later (known_secrets.hpp).
+std::string shown_text(std::string_view text, std::size_t limit);
 
 // The functions below find plain text, eight bytes at a time, because several checks in every run
 // read certificates and tokens of kilobytes.

@@ -42,12 +42,10 @@ std::string_view name_of(StepId step) { return kStepNames[static_cast<std::size_
 
 std::string Item::full_name() const { return name_space.empty() ? name : name_space + "/" + name; }
 
-void Item::keep_secret(const SecretString& secret) {
-  if (!secret.empty()) secrets_.push_back(secret.copy());
-}
+void Item::keep_secret(const SecretString& secret) { secrets_.add(secret); }
 
 std::string Item::shown(std::string_view text) const {
-  return shown_text(text, secrets_, kMaxText);
+  return shown_text(secrets_.hidden_in(text), kMaxText);
 }
 
 void Item::set(StepId id, Verdict verdict, std::string_view cause, std::string_view message,

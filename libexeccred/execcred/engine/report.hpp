@@ -6,7 +6,7 @@
 #include <execcred/base/clock.hpp>
 #include <execcred/base/duration.hpp>
 #include <execcred/base/error.hpp>
-#include <execcred/base/text.hpp>
+#include <execcred/base/known_secrets.hpp>
 
 #include <array>
 #include <chrono>
@@ -99,7 +99,7 @@ class Item {
            std::string_view hint);
 
   std::array<Step, kStepCount> steps_ = {};
-  SecretTexts secrets_ = {};
+  KnownSecrets secrets_ = {};
 };
 
 // Whether trying again later may help, so that the exit code is 3.

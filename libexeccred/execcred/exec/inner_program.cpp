@@ -26,7 +26,7 @@ constexpr const char* kByHand = "run it by hand, as this user, to see why";
 // descendants too.
 Duration limit_of(const CallContext& call) {
   const Duration left = call.deadline - std::chrono::steady_clock::now();
-  return std::max<Duration>(left - std::min<Duration>(left / 10, std::chrono::milliseconds(100)),
+  return std::max<Duration>(left - std::min<Duration>(left / 5, std::chrono::milliseconds(250)),
                             std::chrono::milliseconds(1));
 }
 

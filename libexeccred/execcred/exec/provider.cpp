@@ -103,17 +103,24 @@ Binding Provider::binding(const Settings& settings) const {
 
 namespace {
 
+// Asks as the plan does. The error shows nothing that the call sent, wherever it was made: a server
+// may have repeated it.
+Result<Issued> ask(const Plan& plan, CallContext& call) {
+  return call.outcome->secrets.cleaned(plan.ask(call));
+}
+
 Result<Credential> obtain(const Plan& plan, const Inputs& inputs, const CallContext& run) {
   if (plan.cache) {
     const std::string key = inputs.key().text();
     Result<Credential> credential = plan.cache->get(
-        cache_of_run(plan.cache->options, inputs.request()), inputs.key(), plan.ask, run);
+        cache_of_run(plan.cache->options, inputs.request()), inputs.key(),
+        [&plan](CallContext& call) { return ask(plan, call); }, run);
     // Asking the provider has read no input that is not in the key of the entry.
     EXECCRED_ASSERT(inputs.key().text() == key);
     return credential;
   }
   CallContext call = run;
-  Issued issued = TRY(plan.ask(call));
+  Issued issued = TRY(ask(plan, call));
   if (run.notes != nullptr && !issued.identity.empty()) run.notes->identity = issued.identity;
   return std::move(issued.credential);
 }

@@ -28,11 +28,13 @@
 
 namespace execcred {
 
+class Form;
 class StopEvent;
 
 struct HttpHeader {
   std::string name = {};
   SecretString value = {};
+  bool is_secret = true;  // whether no message may show the value
 };
 
 struct HttpRequest {
@@ -40,6 +42,9 @@ struct HttpRequest {
   std::string url = {};  // checked and built with parse_url's parts; no user info
   std::vector<HttpHeader> headers = {};
   SecretString body = {};
+  // What no message may show, beside the secret headers: the secrets of the body. A server may
+  // repeat them (CallOutcome::secrets).
+  SecretTexts secrets = {};
   bool allow_plain_http = false;
   // Opens the connection and sends nothing. The response is empty, with the status 0.
   bool only_connects = false;
@@ -63,8 +68,11 @@ struct HttpRequest {
   // must outlive the request. Null if nothing ends the request early.
   const StopEvent* stop = nullptr;
 
-  // Appends a header. Neither part may contain control characters; send() refuses them.
+  // Appends a header that messages may show. Neither part may contain control characters; send()
+  // refuses them.
   void add_header(std::string_view name, std::string_view value);
+  // Sets the body, and its secrets.
+  void set_form(const Form& form);
 };
 
 // Marks `error` as the failure of a request that is spent by being sent: it is not transient, so no

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/http/request.hpp>
 
+#include <execcred/base/form.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/http/reply.hpp>
@@ -67,7 +68,15 @@ Error spent(Error error) {
 }
 
 void HttpRequest::add_header(std::string_view name, std::string_view value) {
-  headers.push_back(HttpHeader{.name = std::string(name), .value = SecretString(value)});
+  headers.push_back({.name = std::string(name), .value = SecretString(value), .is_secret = false});
+}
+
+void HttpRequest::set_form(const Form& form) {
+  body = form.encoded();
+  secrets.clear();
+  for (const Form::Field& field : form.fields()) {
+    if (field.is_secret) secrets.push_back(field.value.copy());
+  }
 }
 
 std::optional<std::string_view> HttpResponse::header(std::string_view name) const {

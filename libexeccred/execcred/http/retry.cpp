@@ -40,6 +40,18 @@ std::string outcome_of(const HttpResponse& reply, const Verdict& verdict) {
                                         : verdict.error->message;
 }
 
+// Records what the request contains that no message may show, because the server may repeat it. A
+// shorter header is no secret: a custom one may have a word such as "true".
+void note_secrets(const HttpRequest& request, KnownSecrets& secrets) {
+  constexpr std::size_t kShortestHeader = 8;
+  for (const HttpHeader& header : request.headers) {
+    if (!header.is_secret || header.value.size() < kShortestHeader) continue;
+    const std::string_view value = header.value.reveal();
+    secrets.add(SecretString(value.substr(value.find(' ') + 1)));  // without "Basic "
+  }
+  secrets.add(request.secrets);
+}
+
 void note(const HttpRequest& request, const Result<HttpResponse>& result, CallContext& call) {
   CallOutcome& outcome = *call.outcome;
   outcome.last_status = result ? result->status : 0;
@@ -65,10 +77,12 @@ Attempt try_once(HttpClient& client, HttpRequest& request, CallContext& call,
       return failed(std::move(renewed).error());
     }
   }
+  note_secrets(request, call.outcome->secrets);
   Result<HttpResponse> reply = client.send(request);
   note(request, reply, call);
   if (!reply) return failed(std::move(reply).error());
   Verdict verdict = policy.judge(request, *reply);
+  if (verdict.error) verdict.error = call.outcome->secrets.cleaned(*std::move(verdict.error));
   const bool is_spent = request.is_spent_by_sending;
   Attempt attempt = {.result = Error(),
                      .may_pass = verdict.next == Verdict::Next::retry && !is_spent,

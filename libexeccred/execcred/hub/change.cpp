@@ -80,7 +80,7 @@ ChangeOutcome outcome_of(const HttpResponse& reply, const HubChange& change, con
   const Kind kind = kind_of(reply, change);
   if (kind == Kind::done) return done(reply, change, hub);
   ChangeOutcome outcome{.kind = kind};
-  outcome.error = hub_refusal(reply, change.resource, change.verb, hub, change.secrets);
+  outcome.error = hub_refusal(reply, change.resource, change.verb, hub);
   outcome.error.kind = error_kind(kind);
   if (kind == Kind::conflict) outcome.error.hint = "another client changed it; read it again";
   if (kind == Kind::refused && reply.status == kNotFound) {
@@ -97,6 +97,7 @@ ChangeOutcome change(HubClient& hub, HubChange change) {
   if (!change.query.empty()) target += "?" + change.query;
   HttpRequest request{.method = change.method,
                       .body = std::move(change.body),
+                      .secrets = std::move(change.secrets),
                       .is_idempotent = change.may_be_repeated,
                       .max_reply_bytes = kMaxReply,
                       .stop = change.is_ended_by_stop ? hub.retries().stop : nullptr};
@@ -106,7 +107,9 @@ ChangeOutcome change(HubClient& hub, HubChange change) {
   Result<HttpResponse> reply = hub.exchange(target, std::move(request), policy);
   ChangeOutcome outcome =
       reply ? outcome_of(*reply, change, hub.hub()) : outcome_of(std::move(reply).error());
-  if (outcome.kind != Kind::done) outcome.error.context.push_back(doing(change, hub.hub()));
+  if (outcome.kind == Kind::done) return outcome;
+  outcome.error = hub.cleaned(std::move(outcome.error));
+  outcome.error.context.push_back(doing(change, hub.hub()));
   return outcome;
 }
 

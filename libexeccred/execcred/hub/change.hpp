@@ -49,10 +49,9 @@ struct HubChange {
   std::string method = {};  // "POST", "PUT", "DELETE"
   std::string verb = {};    // RBAC's: "create", "update", "delete"
   HubResource resource = {};
-  std::string query = {};  // without "?", encoded
-  SecretString body = {};  // JSON
-  // Secrets of the body. They must not be in a message, although the hub may repeat them.
-  SecretTexts secrets = {};
+  std::string query = {};    // without "?", encoded
+  SecretString body = {};    // JSON
+  SecretTexts secrets = {};  // of the body, as HttpRequest::secrets
   // It may use a kept connection. Only for a change that the hub acts on once at most: it creates
   // an object of a given name, or has the uid and resourceVersion of the one that was read.
   bool may_be_repeated = false;

@@ -35,7 +35,7 @@ bool is_created(const HttpResponse& response) {
 
 // The parser's message quotes a duplicate key.
 Error not_json(const Error& error, const Hub& hub) {
-  return unusable(hub, "is no JSON: it " + shown_text_of(error.message, hub));
+  return unusable(hub, "is no JSON: it " + shown_hub_text(error.message));
 }
 
 Result<json::Value> parse_reply(const HttpResponse& response, const Hub& hub) {
@@ -172,7 +172,7 @@ Result<std::optional<json::Value>> HubClient::find(const HubResource& resource) 
     json::Value object = TRY(parse_reply(response, hub_));
     return std::optional(std::move(object));
   };
-  return answer().context("reading " + subject_of(resource) + " from " + shown(hub_));
+  return told(answer(), "reading " + subject_of(resource) + " from " + shown(hub_));
 }
 
 Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
@@ -200,7 +200,7 @@ Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
     }
     return std::optional(std::move(object));
   };
-  return answer().context("asking " + shown(hub_) + " what it serves under " + path);
+  return told(answer(), "asking " + shown(hub_) + " what it serves under " + path);
 }
 
 Result<std::optional<std::vector<std::string>>> HubClient::versions(const std::string& group) {
@@ -232,7 +232,7 @@ Result<json::Value> HubClient::create(const HubResource& resource, const json::V
     if (!is_created(response)) return hub_refusal(response, resource, "create", hub_);
     return parse_reply(response, hub_);
   };
-  return answer().context("creating " + subject_of(resource) + " on " + shown(hub_));
+  return told(answer(), "creating " + subject_of(resource) + " on " + shown(hub_));
 }
 
 Result<bool> HubClient::create_named(const HubResource& resource, const json::Value& body) {
@@ -243,7 +243,7 @@ Result<bool> HubClient::create_named(const HubResource& resource, const json::Va
     if (!is_created(response)) return hub_refusal(response, resource, "create", hub_);
     return true;
   };
-  return answer().context("creating one of the " + full_name(resource) + " of " + shown(hub_));
+  return told(answer(), "creating one of the " + full_name(resource) + " of " + shown(hub_));
 }
 
 struct HubClient::Page {
@@ -316,7 +316,7 @@ Result<HubClient::Page> HubClient::read_page(const HubResource& resource, const 
     ListItem item = parse_item(text);
     // Without a name, it is the hub's defect, not that of the object's author.
     if (item.problem && item.object.is_null()) {
-      return unusable(hub_, "is no JSON: " + shown_text_of(item.problem->message, hub_));
+      return unusable(hub_, "is no JSON: " + shown_hub_text(item.problem->message));
     }
     page.items.push_back(std::move(item));
   }
@@ -389,7 +389,7 @@ Result<std::string> HubClient::list(const HubResource& resource, const HubListQu
   if (query.restart) query.restart();
   for (int pages = 0; pages < kMaxPages; ++pages) {
     Result<bool> goes_on =
-        one_page().context("listing " + subject_of(resource) + " of " + shown(hub_));
+        told(one_page(), "listing " + subject_of(resource) + " of " + shown(hub_));
     if (!goes_on) return std::move(goes_on).error();
     if (!*goes_on) return resource_version;
   }

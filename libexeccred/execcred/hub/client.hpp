@@ -104,11 +104,12 @@ class HubClient {
   HubClient(Hub hub, std::unique_ptr<HttpClient> http, CallContext call, RetryPolicy retries = {});
 
   const Hub& hub() const { return hub_; }
-  // Replaces the call's deadline and drops retry_after(). A long-lived client does this before each
-  // operation.
+  // Replaces the call's deadline, and drops retry_after() and what was sent before. A long-lived
+  // client does this before each operation.
   void begin(std::chrono::steady_clock::time_point deadline) {
     call_.deadline = deadline;
     call_.outcome->retry_after.reset();
+    call_.outcome->secrets.clear();
   }
   // A requested stop ends a running read, and all pauses between attempts. A running change
   // continues, unless its is_ended_by_stop is set. `stop` must outlive its use by the client.
@@ -156,13 +157,21 @@ class HubClient {
                            const Receive& receive);
 
   // Sends a request to the hub with the identity of this client, and returns any reply. `target` is
-  // the URL's path and query. Fails as send_with_retries() does.
+  // the URL's path and query. Fails as send_with_retries() does. An error that the caller makes of
+  // the reply passes through cleaned().
   Result<HttpResponse> exchange(const std::string& target, HttpRequest request,
                                 const RetryPolicy& policy);
+  // The error without what this client sent. All errors of this class are cleaned.
+  Error cleaned(Error error) const { return call_.outcome->secrets.cleaned(std::move(error)); }
   // The retry policy of this client.
   const RetryPolicy& retries() const { return retries_; }
 
  private:
+  template <class T>
+  Result<T> told(Result<T> answer, std::string doing) const {
+    return call_.outcome->secrets.cleaned(std::move(answer)).context(std::move(doing));
+  }
+
   struct Page;
   struct Place;
 

@@ -115,21 +115,16 @@ std::string subject_of(const HubResource& resource) {
 
 std::string shown(const Hub& hub) { return std::string(hub.noun) + " " + redacted_url(hub.server); }
 
-std::string shown_text_of(std::string_view text, const Hub& hub, const SecretTexts& others) {
-  SecretTexts secrets;
-  secrets.push_back(hub.token.copy());
-  for (const SecretString& other : others) secrets.push_back(other.copy());
-  return shown_text(text, secrets, kMaxShown);
-}
+std::string shown_hub_text(std::string_view text) { return shown_text(text, kMaxShown); }
 
 Error hub_refusal(const HttpResponse& response, const HubResource& resource, std::string_view verb,
-                  const Hub& hub, const SecretTexts& secrets) {
+                  const Hub& hub) {
   const HubStatus status = status_of(response);
   const bool may_pass = is_passing_status(response.status);
   std::string message = std::string(hub.noun) + " answered " + with_reason(response.status);
   // The API server's message begins with the resource and ends with the reason, so it is shown as
   // it is.
-  if (!status.message.empty()) message += ": " + shown_text_of(status.message, hub, secrets);
+  if (!status.message.empty()) message += ": " + shown_hub_text(status.message);
   std::string hint = is_absent(response.status, status, resource)
                          ? "name one that is there, or make it on " + std::string(hub.noun)
                          : hint_of(response.status, resource, verb, hub);

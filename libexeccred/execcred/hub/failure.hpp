@@ -2,7 +2,6 @@
 // Errors for the hub's refusals and failures, with a remedy.
 #pragma once
 
-#include <execcred/base/text.hpp>
 #include <execcred/hub/client.hpp>
 
 #include <string>
@@ -19,14 +18,13 @@ std::string subject_of(const HubResource& resource);
 // The hub in a message: "the hub 'https://hub.example.com'".
 std::string shown(const Hub& hub);
 
-// A text of the hub for a message, without the token that was sent and without other secrets.
-std::string shown_text_of(std::string_view text, const Hub& hub, const SecretTexts& others = {});
+// A text of the hub for a message.
+std::string shown_hub_text(std::string_view text);
 
 // The error for a reply that refuses a request: unavailable and transient for
-// is_passing_status(), else no_credential. `verb` is RBAC's: "get", "list", "create". Text that is
-// in `secrets` is not shown.
+// is_passing_status(), else no_credential. `verb` is RBAC's: "get", "list", "create".
 Error hub_refusal(const HttpResponse& response, const HubResource& resource, std::string_view verb,
-                  const Hub& hub, const SecretTexts& secrets = {});
+                  const Hub& hub);
 
 // The `reason` of the Status in the hub's reply, such as "AlreadyExists"; empty if the reply has no
 // Status.

@@ -117,10 +117,8 @@ Result<ServiceAccountToken> request_service_account_token(
   const json::SecretValue reply(std::move(created));
   Result<ServiceAccountToken> token = read_token(*reply, request.audiences, noun);
   if (!token) {
-    // A wrong reply is the hub's fault, not an error of the configuration. Each of its members may
-    // repeat the token that was sent.
+    // A wrong reply is the hub's fault, not an error of the configuration.
     token.error().kind = Error::Kind::no_credential;
-    token.error().message = shown_text_of(token.error().message, hub.hub());
   }
   return std::move(token).context("reading " + noun + "'s reply to a TokenRequest for " +
                                   in_quotes(request.name_space + "/" + request.name));

@@ -190,7 +190,7 @@ void HubWatch::Session::set_failed(const Error& error) {
     WatchState& state = watch_.state_;
     if (state.is_in_sync || !state.error) state.out_of_sync_since = steady_clock::now();
     state.is_in_sync = false;
-    state.error = error;
+    state.error = watch_.hub_.cleaned(error);
     return true;
   });
 }
@@ -422,8 +422,7 @@ Result<HubWatch::Session::End> HubWatch::Session::end_of(Result<HttpResponse> re
 
 Error HubWatch::Session::malformed(const std::string& why) const {
   return {.kind = Error::Kind::no_credential,
-          .message = std::string(watch_.hub_.hub().noun) + "'s watch sent " +
-                     shown_text_of(why, watch_.hub_.hub())};
+          .message = std::string(watch_.hub_.hub().noun) + "'s watch sent " + shown_hub_text(why)};
 }
 
 // Handles an event of which only the start was read. The names stand there, because the API server

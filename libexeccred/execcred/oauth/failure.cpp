@@ -199,13 +199,12 @@ Error failure(bool may_pass, std::string message, std::string_view hint = {}) {
 }
 
 Error described_failure(const HttpResponse& reply, const std::string& code,
-                        const std::string& description, const std::string& server,
-                        const SecretTexts& secrets) {
-  std::string message = server + " answered " + std::to_string(reply.status) + " with " +
-                        (code.empty() ? "an error without a code"
-                                      : "the error '" + shown_text(code, secrets, kMaxCode) + "'");
+                        const std::string& description, const std::string& server) {
+  std::string message =
+      server + " answered " + std::to_string(reply.status) + " with " +
+      (code.empty() ? "an error without a code" : "the error '" + shown_text(code, kMaxCode) + "'");
   if (!description.empty()) {
-    message += ": " + shown_text(description, secrets, kMaxDescription);
+    message += ": " + shown_text(description, kMaxDescription);
   }
   return known_failure(kErrors, code, reply.status, std::move(message));
 }
@@ -245,12 +244,11 @@ Error status_failure(const HttpResponse& reply, const std::string& server) {
   return error;
 }
 
-Error status_failure(const HttpResponse& reply, const std::string& server,
-                     const SecretTexts& secrets) {
+Error challenge_failure(const HttpResponse& reply, const std::string& server) {
   for (const auto& [name, value] : reply.headers) {
     if (name != "www-authenticate") continue;
     if (const std::optional<ChallengeError> challenge = challenge_error(value)) {
-      return described_failure(reply, challenge->error, challenge->description, server, secrets);
+      return described_failure(reply, challenge->error, challenge->description, server);
     }
   }
   return status_failure(reply, server);
@@ -263,20 +261,18 @@ Result<json::SecretValue> json_object_of(const HttpResponse& reply, const std::s
   const std::string problem = document
                                   ? "is " + std::string((*document)->kind()) + ", not an object"
                                   : document.error().message;
-  // The type is not quoted: a server may repeat a secret there too.
   return failure(false, "the JSON that " + server + " answered " + problem,
                  type.empty() || type.starts_with("application/json") ? ""
                  : type.starts_with("text/html") ? "it is of the type 'text/html': check the URL"
                                                  : "it is no application/json: check the URL");
 }
 
-std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string& server,
-                                   const SecretTexts& secrets) {
+std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string& server) {
   const bool is_success = reply.status == 200;
   // Whatever its body says, a redirect is not followed.
-  if (reply.status >= 300 && reply.status < 400) return status_failure(reply, server, secrets);
+  if (reply.status >= 300 && reply.status < 400) return challenge_failure(reply, server);
   Result<json::SecretValue> read = is_success ? json_object_of(reply, server) : parse_body(reply);
-  if (!read) return is_success ? std::move(read).error() : status_failure(reply, server, secrets);
+  if (!read) return is_success ? std::move(read).error() : challenge_failure(reply, server);
   const json::Value& document = **read;
   const json::Value* const error = document.find("error");
   if (error != nullptr && !error->is_null()) {
@@ -286,10 +282,10 @@ std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string&
         is_object ? json::text_or_empty(*error, "status") : json::text_or_empty(document, "error");
     const std::string description = is_object ? json::text_or_empty(*error, "message")
                                               : json::text_or_empty(document, "error_description");
-    return described_failure(reply, code, description, server, secrets);
+    return described_failure(reply, code, description, server);
   }
   if (is_success) return std::nullopt;
-  return status_failure(reply, server, secrets);
+  return challenge_failure(reply, server);
 }
 
 }  // namespace execcred

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <execcred/base/error.hpp>
-#include <execcred/base/text.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/json/json.hpp>
 
@@ -43,16 +42,14 @@ const KnownFailure* find_failure(std::span<const KnownFailure> table, std::strin
 Error known_failure(std::span<const KnownFailure> table, std::string_view code, int status,
                     std::string message);
 
-// The following functions make an error with a remedy from an OAuth 2.0 server's reply. Messages
-// show no text that is in `secrets`.
+// The following functions make an error with a remedy from an OAuth 2.0 server's reply.
 
 // For a reply that has a status other than 200 and no OAuth error: unavailable and transient for
 // is_passing_status(), else no_credential. `server` is the server's origin.
 Error status_failure(const HttpResponse& reply, const std::string& server);
 // The same, but with the error in the reply's WWW-Authenticate header if there is one (RFC 6750,
 // section 3).
-Error status_failure(const HttpResponse& reply, const std::string& server,
-                     const SecretTexts& secrets);
+Error challenge_failure(const HttpResponse& reply, const std::string& server);
 
 // The JSON object in the body of a 200 (RFC 8259). Fails (no_credential) if the body is not a JSON
 // object or has duplicate keys.
@@ -60,7 +57,6 @@ Result<json::SecretValue> json_object_of(const HttpResponse& reply, const std::s
 
 // The error in the reply (RFC 6749, section 5.2, and extensions of it). A 200 with an `error` is a
 // failure too. nullopt if the reply is a 200 with a JSON object that has no `error`.
-std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string& server,
-                                   const SecretTexts& secrets);
+std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string& server);
 
 }  // namespace execcred

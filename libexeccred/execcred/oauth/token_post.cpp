@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/oauth/token_post.hpp>
 
-#include <execcred/base/encoding.hpp>
-#include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 
@@ -15,30 +13,12 @@ namespace {
 
 constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
 
-void add_secret(const SecretString& secret, SecretTexts& secrets) {
-  if (secret.empty()) return;
-  secrets.push_back(secret.copy());
-  secrets.push_back(form_urlencode(secret.reveal()));
-}
-
-// Fills the request for one attempt, and collects its secrets, which a message may not show even if
-// the server repeats them.
-Status fill(const TokenPost& post, HttpRequest& request, SecretTexts& secrets) {
+Status fill(const TokenPost& post, HttpRequest& request) {
   request.headers.clear();
   request.add_header("Content-Type", kFormType);
   request.add_header("Accept", "application/json");
-  const Form form = TRY(post.make_form(request));
-  request.body = form.encoded();
-  secrets.clear();
-  for (const SecretString& secret : post.secrets) add_secret(secret, secrets);
-  for (const Form::Field& field : form.fields()) {
-    if (field.is_secret) add_secret(field.value, secrets);
-  }
-  for (const HttpHeader& header : request.headers) {
-    if (header.name != "Authorization") continue;
-    const std::string_view value = header.value.reveal();
-    add_secret(SecretString(value.substr(value.find(' ') + 1)), secrets);  // without "Basic "
-  }
+  request.set_form(TRY(post.make_form(request)));
+  for (const SecretString& secret : post.secrets) request.secrets.push_back(secret.copy());
   return {};
 }
 
@@ -50,9 +30,8 @@ Status keep_refresh_token(const HttpResponse& reply, const KeepRefreshToken& kee
 
 }  // namespace
 
-Verdict judge_oauth_reply(const HttpResponse& reply, const std::string& server,
-                          const SecretTexts& secrets) {
-  std::optional<Error> failure = oauth_failure(reply, server, secrets);
+Verdict judge_oauth_reply(const HttpResponse& reply, const std::string& server) {
+  std::optional<Error> failure = oauth_failure(reply, server);
   if (!failure) return Verdict::accept();
   Verdict verdict = judge_failure(*std::move(failure), reply);
   // A server error whose status is not one of those that may pass is not retried.
@@ -71,15 +50,14 @@ Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post, Cal
                             (url ? "is no https URL" : url.error().message)};
   }
   const std::string server = origin_of(*url);
-  SecretTexts secrets;  // of the last attempt
   TimePoint sent = {};  // the last attempt
   policy.renew = [&](HttpRequest& request) {
     sent = call.clock.now();
-    return fill(post, request, secrets);
+    return fill(post, request);
   };
   policy.judge = [&](const HttpRequest& /*request*/, const HttpResponse& reply) {
     Status kept = keep_refresh_token(reply, post.keep_refresh_token);
-    if (kept) return post.judge(reply, server, secrets);
+    if (kept) return post.judge(reply, server);
     return Verdict::fail(std::move(kept).context("reading the reply of " + server).error());
   };
   const HttpResponse reply = TRY(send_with_retries(
@@ -87,10 +65,8 @@ Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post, Cal
       call, policy));
   // `expires_in` counts from when the server made the reply, which is after `sent`. The clock may
   // have been set back since.
-  return parse_token_reply(reply, {.token = post.token,
-                                   .now = std::min(sent, call.clock.now()),
-                                   .server = server,
-                                   .secrets = std::move(secrets)});
+  return parse_token_reply(
+      reply, {.token = post.token, .now = std::min(sent, call.clock.now()), .server = server});
 }
 
 }  // namespace execcred

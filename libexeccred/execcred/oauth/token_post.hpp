@@ -21,9 +21,8 @@ namespace execcred {
 
 // Judges a reply by oauth_failure(): a permanent error is final, whatever its status, and an error
 // that may pass is retried, except with a 5xx that judge_status() accepts. `server` is the server's
-// origin. Messages do not show `secrets`.
-Verdict judge_oauth_reply(const HttpResponse& reply, const std::string& server,
-                          const SecretTexts& secrets);
+// origin.
+Verdict judge_oauth_reply(const HttpResponse& reply, const std::string& server);
 
 // Stores the refresh token of a reply, which is not empty.
 using KeepRefreshToken = std::function<Status(const SecretString&)>;
@@ -34,12 +33,11 @@ struct TokenPost {
   // before. It may add headers to the request.
   std::function<Result<Form>(HttpRequest&)> make_form = {};
   // Another judge may be set for a server whose replies say more than OAuth 2.0 defines.
-  std::function<Verdict(const HttpResponse& reply, const std::string& server,
-                        const SecretTexts& secrets)>
-      judge = judge_oauth_reply;
+  std::function<Verdict(const HttpResponse& reply, const std::string& server)> judge =
+      judge_oauth_reply;
   // Further secrets that a server may repeat, besides the form's secret fields and the
   // Authorization header.
-  std::vector<SecretString> secrets = {};
+  SecretTexts secrets = {};
   // The form contains something that a server accepts only once, and make_form does not make that
   // again for each attempt.
   bool is_spent_by_sending = false;

@@ -45,13 +45,12 @@ Result<std::string> text_member(const json::Value& document, std::string_view na
   return std::move(*text).value_or("");
 }
 
-Status check_token_type(const json::Value& document, const SecretTexts& secrets) {
+Status check_token_type(const json::Value& document) {
   const std::string type = TRY(text_member(document, "token_type"));
   const std::string lower = ascii_lower(type);
   if (lower.empty() || lower == "bearer" || lower == "n_a") return {};
   return Error::no_credential(
-      "the reply's token is of the type '" + shown_text(type, secrets, kMaxType) +
-          "', not 'Bearer'",
+      "the reply's token is of the type '" + shown_text(type, kMaxType) + "', not 'Bearer'",
       "the server binds tokens to a key; it must give this client plain bearer tokens");
 }
 
@@ -105,7 +104,7 @@ Result<std::optional<TimePoint>> end_of(const BearerToken& token, const json::Va
 
 Result<TokenReply> read_reply(const json::Value& document, const TokenReplyRules& rules) {
   TokenReply reply;
-  if (rules.token == ReplyToken::access_token) TRY(check_token_type(document, rules.secrets));
+  if (rules.token == ReplyToken::access_token) TRY(check_token_type(document));
   BearerToken token = TRY(chosen_token(document, rules.token));
   reply.expires_at = TRY(end_of(token, document, rules));
   reply.token = std::move(token).take();
@@ -122,7 +121,7 @@ Result<SecretString> refresh_token_of(const HttpResponse& reply) {
 }
 
 Result<TokenReply> parse_token_reply(const HttpResponse& reply, const TokenReplyRules& rules) {
-  if (std::optional<Error> error = oauth_failure(reply, rules.server, rules.secrets)) {
+  if (std::optional<Error> error = oauth_failure(reply, rules.server)) {
     return *std::move(error);
   }
   const json::SecretValue document = TRY(json_object_of(reply, rules.server));

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace execcred {
 
@@ -29,8 +28,7 @@ struct TokenReply {
 struct TokenReplyRules {
   ReplyToken token = ReplyToken::access_token;
   TimePoint now = {};
-  std::string server = {};                 // its origin, for messages
-  std::vector<SecretString> secrets = {};  // what was sent and may not be shown
+  std::string server = {};  // its origin, for messages
 };
 
 // An access token expires at the earlier of `expires_in` (a number, or a string with one) and its

@@ -53,7 +53,7 @@ void check_written(std::string_view error, std::string_view description) {
 void check_message(std::string_view header) {
   const HttpResponse reply = {.status = 401,
                               .headers = {{"www-authenticate", std::string(header)}}};
-  const Error error = status_failure(reply, "https://idp.example:443", {});
+  const Error error = challenge_failure(reply, "https://idp.example:443");
   require(error.message.starts_with("https://idp.example:443 answered 401"), "the status");
   require(!has_control_character(error.message), "one line");
   require(error.message.size() < 4096, "of bounded length");

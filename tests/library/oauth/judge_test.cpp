@@ -36,7 +36,7 @@ TEST_CASE("judge_oauth_reply: the OAuth error and the status decide whether to r
     CAPTURE(c.body);
     const HttpResponse reply = {
         .status = c.status, .body = SecretString(c.body), .retry_after = 7s};
-    const Verdict verdict = judge_oauth_reply(reply, "https://idp.example:443", {});
+    const Verdict verdict = judge_oauth_reply(reply, "https://idp.example:443");
     CHECK(verdict.next == c.next);
     if (c.next == Next::retry) CHECK(verdict.after == c.after);
     CHECK(verdict.error.has_value() == (c.next != Next::accept));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replies.hpp"
 
+#include <execcred/base/known_secrets.hpp>
 #include <execcred/oauth/failure.hpp>
 
 namespace execcred::test {
@@ -89,14 +90,15 @@ TEST_CASE("token error: the error of WWW-Authenticate counts if the body has non
 }
 
 TEST_CASE("token error: an error from WWW-Authenticate shows no token and is printable") {
-  TokenReplyRules judged = rules();
-  judged.secrets.emplace_back("the-subject-token");
+  KnownSecrets secrets;
+  secrets.add(SecretString("the-subject-token"));
   const std::string sent = jwt(R"({"sub":"me"})");
   const std::string challenge =
       "Bearer error=\"invalid_token\", error_description=\"got "
       "the-subject-token and " +
       sent + "\x1b[31m\"";
-  const Result<TokenReply> reply = parse_token_reply(refusal(401, "", {challenge}), judged);
+  const Result<TokenReply> reply =
+      secrets.cleaned(parse_token_reply(refusal(401, "", {challenge}), rules()));
   check_fails(reply, Kind::no_credential, "'invalid_token': got *** and ***");
   CHECK_FALSE(contains(full_text(reply.error()), "the-subject-token"));
   CHECK_FALSE(contains(full_text(reply.error()), sent));

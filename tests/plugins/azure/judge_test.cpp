@@ -39,14 +39,14 @@ TEST_CASE("judge_entra_reply: a 429 decides first, then the AADSTS code, then th
         .body = SecretString(R"({"error":")" + c.error + R"(","error_description":"AADSTS)" +
                              c.code + R"(: what Entra says."})"),
         .retry_after = 7s};
-    const Verdict verdict = azure::judge_entra_reply(reply, "https://login.example", {});
+    const Verdict verdict = azure::judge_entra_reply(reply, "https://login.example");
     CHECK(verdict.next == c.next);
     CHECK(verdict.after == c.after);
     REQUIRE(verdict.error);
     CHECK(verdict.error->message.find("AADSTS" + c.code) != std::string::npos);
   }
   const HttpResponse good = {.status = 200, .body = SecretString(R"({"access_token":"t"})")};
-  CHECK(azure::judge_entra_reply(good, "https://login.example", {}).next == Next::accept);
+  CHECK(azure::judge_entra_reply(good, "https://login.example").next == Next::accept);
 }
 
 TEST_CASE("judge_managed_reply: IMDS and App Service have different temporary statuses") {
