@@ -20,6 +20,7 @@ base/credential.hpp
 base/duration.hpp
 base/environment.hpp
 base/error.hpp
+base/known_secrets.hpp
 base/pause.hpp
 base/result.hpp
 base/secret.hpp
