@@ -58,10 +58,10 @@ CONTROLS = [
     # Outputs
     Control("errors: what the call sent", "libexeccred/execcred/exec/provider.cpp",
             "return call.outcome->secrets.cleaned(plan.ask(call));", "return plan.ask(call);",
-            ("plans", "plan: what a request contains*")),
+            ("plans", "plan: no error and no step*")),
     Control("--debug: what the call sent", "libexeccred/execcred/http/retry.cpp",
             "if (verdict.error) verdict.error =", "if (verdict.error && reply->status < 0) verdict.error =",
-            ("plans", "plan: what a request contains*")),
+            ("plans", "plan: no error and no step*")),
     Control("a watch's error: what the client sent", "libexeccred/execcred/hub/watch.cpp",
             "state.error = watch_.hub_.cleaned(error);", "state.error = error;",
             ("hub", "hub watch: after an invalid line*")),

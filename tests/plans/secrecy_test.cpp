@@ -88,7 +88,7 @@ class Careless final : public Provider {
 
 TEST_SUITE_BEGIN("plans");
 
-TEST_CASE("plan: what a request contains is in no error and no step, whoever reads the reply" *
+TEST_CASE("plan: no error and no step shows what a request contained" *
           doctest::description("promise 16")) {
   const blackbox::Sandbox folder;
   const Environment environment(std::vector<std::string>{});
