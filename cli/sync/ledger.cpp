@@ -71,7 +71,7 @@ bool Ledger::ById::operator()(const Cluster* left, const Cluster* right) const {
 Ledger::Ledger(LedgerRules rules) : rules_(std::move(rules)), random_(rules_.seed) {}
 Ledger::~Ledger() = default;
 
-Actions Ledger::apply(Event event, TimePoint now) {
+Actions Ledger::apply(Event&& event, TimePoint now) {
   now_ = now;
   std::visit([this](auto& one) { take(std::move(one)); }, event);
   begin_ready();
@@ -98,7 +98,7 @@ Ledger::Cluster& Ledger::cluster_of(const std::string& name_space, const std::st
   return *cluster;
 }
 
-void Ledger::set_resolution(Cluster& cluster, event::Listed listed) {
+void Ledger::set_resolution(Cluster& cluster, event::Listed&& listed) {
   const bool is_same = listed.digest == cluster.mark.digest && listed.uid == cluster.mark.uid &&
                        listed.problem.has_value() == cluster.problem.has_value() &&
                        (!listed.problem || listed.problem->message == cluster.problem->message);
@@ -112,7 +112,7 @@ void Ledger::set_resolution(Cluster& cluster, event::Listed listed) {
   if (!is_same) cluster.ask_anew();
 }
 
-void Ledger::take(event::Listed listed) {
+void Ledger::take(event::Listed&& listed) {
   Cluster& cluster = cluster_of(listed.name_space, listed.name);
   if (cluster.seen == look_) {
     cluster.is_duplicate = true;
@@ -231,7 +231,7 @@ std::vector<Clash> Ledger::clashes_of(const Cluster& cluster) const {
 
 // What the stores hold
 
-void Ledger::take(event::Scanned scanned) {
+void Ledger::take(event::Scanned&& scanned) {
   may_write_ = true;
   for (const auto& [key, cluster] : clusters_) {
     cluster->held.clear();
@@ -523,7 +523,7 @@ bool Ledger::revoke(Cluster& cluster) {
   return true;
 }
 
-void Ledger::take(event::Ended ended) {
+void Ledger::take(event::Ended&& ended) {
   const auto& [job, result] = ended;
   Cluster& cluster = *clusters_.at(job.mark.cluster());
   --running_;

@@ -126,7 +126,7 @@ class Ledger {
   Ledger& operator=(const Ledger&) = delete;
 
   // Each job that it returns must end in an event::Ended.
-  Actions apply(Event event, TimePoint now);
+  Actions apply(Event&& event, TimePoint now);
 
   // Whether nothing runs, or waits for its turn.
   bool is_idle() const { return running_ == 0 && ready_.empty() && retries_.empty(); }
@@ -153,18 +153,18 @@ class Ledger {
  private:
   using Order = std::pair<TimePoint, std::uint64_t>;
 
-  void take(event::Listed listed);
+  void take(event::Listed&& listed);
   void take(const event::Dropped& dropped);
   void take(const event::Looked& looked);
-  void take(event::Scanned scanned);
+  void take(event::Scanned&& scanned);
   void take(const event::Halted& halted);
-  void take(event::Ended ended);
+  void take(event::Ended&& ended);
   void take(const event::Deleted& deleted);
   void take(const event::ClockMoved& moved);
   void take(const event::Due& due);
 
   Cluster& cluster_of(const std::string& name_space, const std::string& name);
-  static void set_resolution(Cluster& cluster, event::Listed listed);
+  static void set_resolution(Cluster& cluster, event::Listed&& listed);
   void claim(Cluster& cluster);
   void release(const Cluster& cluster);
   void ask_claimants(const std::set<std::string>& claimants);

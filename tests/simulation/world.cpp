@@ -194,7 +194,7 @@ class World {
   void attend();
 
   // A process
-  void tell(Process& process, sync::Event event);
+  void tell(Process& process, sync::Event&& event);
   void start(Index index);
   void scan(Process& process);
   void event_scanned(Process& process);
@@ -404,7 +404,7 @@ void World::event_scanned(Process& process) {
   look(process);
 }
 
-void World::tell(Process& process, sync::Event event) {
+void World::tell(Process& process, sync::Event&& event) {
   sync::Actions actions = process.ledger.apply(std::move(event), wall());
   check_turns(process, actions.jobs);
   for (Job& job : actions.jobs) begin(process, std::move(job));
@@ -1038,6 +1038,8 @@ void World::check_begin(const Process& process, Index cluster, const Job& job) {
 
 // Clusters that failed take half of the turns at most, and none that another waits for.
 void World::check_turns(const Process& process, const std::vector<Job>& jobs) {
+  // Fewer take no more than half, and leave a turn for each other.
+  if (process.running + jobs.size() <= kParallel / 2) return;
   const Ledger::Clusters& clusters = process.ledger.clusters();
   const auto retry = std::find_if(jobs.begin(), jobs.end(), [&](const Job& job) {
     return clusters.at(job.mark.cluster())->is_retry;
