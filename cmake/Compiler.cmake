@@ -54,6 +54,15 @@ function(execcred_precompile target)
   endif()
 endfunction()
 
+# Nearly half of the work of a build whose objects ccache has is linking.
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  find_program(EXECCRED_MOLD mold)
+  mark_as_advanced(EXECCRED_MOLD)
+  if(EXECCRED_MOLD)
+    add_link_options(-fuse-ld=mold)
+  endif()
+endif()
+
 # The dynamic loader's work on libstdc++ costs more than a plugin's whole run, so the
 # binaries carry the part of it they use (docs/benchmarks.md).
 add_library(execcred_binary INTERFACE)

@@ -51,9 +51,9 @@ need_packages() {
 BUILD_PACKAGES=(g++ cmake ninja-build pkg-config python3 libcli11-dev libcurl4-openssl-dev libevent-dev
   libexpat1-dev libnghttp2-dev libprotozero-dev libssl-dev libyaml-dev nlohmann-json3-dev
   prometheus-cpp-dev)
-# Tests of the system's CA certificates need ca-certificates.
+# Tests of the system's CA certificates need ca-certificates. mold links, if it is there (cmake/Compiler.cmake).
 # shellcheck disable=SC2034
-TEST_PACKAGES=(ca-certificates doctest-dev libsimdjson-dev python3-jsonschema python3-yaml)
+TEST_PACKAGES=(ca-certificates doctest-dev libsimdjson-dev mold python3-jsonschema python3-yaml)
 # The package of promtool has a service that apt starts. So only CI installs it, where no service starts.
 [ "${CI:-}" != true ] || TEST_PACKAGES+=(prometheus)
 
