@@ -3,6 +3,7 @@
 import collections
 import concurrent.futures
 import os
+import random
 import shutil
 import signal
 import sys
@@ -15,6 +16,8 @@ from path import TIMEOUT
 from sandbox import Sandbox
 
 WORKERS = 2
+# Of what is drawn at random. A campaign that draws prints it.
+SEED = int(os.environ.get("EXECCRED_SEED") or random.SystemRandom().randrange(1 << 32))
 
 
 class Environment:
@@ -150,6 +153,10 @@ def add_judged(tally, path, sandbox, environment, outcome, fault, is_early, must
         reason = None
     reason = reason or path.torn(sandbox) or judge.wrong_after(path, sandbox, environment)
     tally.add(outcome, fault, reason, has_started)
+
+
+def tell_seed(name):
+    progress(f"{name}: EXECCRED_SEED={SEED}")
 
 
 def progress(text):

@@ -74,7 +74,7 @@ class Provider:
         self.lock = threading.Lock()
         self.calls = collections.defaultdict(list)
         self.issued = {}
-        self.random = random.Random(1)
+        self.random = random.Random(f"{campaign.SEED} provider")
         self.server = servers.serve_json(self.answer, certificate, key)
 
     def answer(self, request):
@@ -106,7 +106,7 @@ class Crowd:
         self.killed = collections.Counter()
         self.given = collections.Counter()
         self.started = []
-        self.random = random.Random(2)
+        self.random = random.Random(f"{campaign.SEED} crowd")
         box.write("secret", "the-secret")
 
     def start(self, client):
@@ -197,6 +197,7 @@ def units(chosen):
 
 
 def run(unit, environment, effort):
+    campaign.tell_seed(NAME)
     tally = campaign.Tally()
     allow_many_files()
     is_sample = effort.most is not None

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A second system call fails while a run handles the failure of the first: one of the calls that follow it,
 drawn at random."""
-import os
 import random
 
 import campaign
@@ -13,7 +12,6 @@ SAMPLE = 0
 BUILDS = ("glibc", "musl")
 # So many calls after the first fault can be the second. A run that ends by it makes fewer.
 NEAR = 40
-SEED = int(os.environ.get("EXECCRED_SEED") or random.SystemRandom().randrange(1 << 32))
 
 
 def drawn_second(log, first):
@@ -21,13 +19,13 @@ def drawn_second(log, first):
     later = [each for each in trace.later_calls(log)[:NEAR] if each[0] in trace.ERRORS]
     if not later:
         return None
-    draw = random.Random(f"{SEED} {first}")
+    draw = random.Random(f"{campaign.SEED} {first}")
     call, number = draw.choice(later)
     return call, number, draw.choice(trace.ERRORS[call])
 
 
 def run(path, environment, effort):
-    campaign.progress(f"pairs: EXECCRED_SEED={SEED}")
+    campaign.tell_seed(NAME)
     boxes = campaign.sandboxes(path, environment)
     tally = campaign.Tally()
     faults = syscalls.faults_of(trace.calls_of(path, boxes[0], environment), since_main=True)

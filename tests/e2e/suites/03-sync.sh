@@ -186,6 +186,9 @@ folders_are_whole() {
 kills_leave_nothing() {
   clean
   local i name before
+  # Draws the moments of the kills.
+  RANDOM=${EXECCRED_SEED:=$RANDOM}
+  echo "EXECCRED_SEED=$EXECCRED_SEED"
   store a
   store b
   mkdir -p -m 700 out
