@@ -86,6 +86,14 @@ count() {
   [ "$here" -eq 0 ] || PARTS_BAD+=("$name")
 }
 
+# record_times KEPT: writes the seconds and cores of the parts that ran into that file, longest first. Those of the
+# other parts stay.
+record_times() {
+  local kept=''
+  [ ! -e "$1" ] || kept=$(cat "$1")
+  printf '%s\n' "${PARTS_TIMES[@]}" "$kept" | awk 'NF && !told[$2]++' | sort -rn >"$1"
+}
+
 # end_parts KEPT: prints the seconds and cores of each part, longest first, and the closing line. Names a part that
 # took a tenth longer, and more than ten seconds longer, than in the file KEPT. Fails if a check failed.
 end_parts() {

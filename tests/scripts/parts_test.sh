@@ -45,3 +45,15 @@ expect 'the exit code of the end' "$(end_parts /dev/null >"$folder/end" && echo 
 grep -qE '^ +[2-9]  busy +(0\.[1-9]|1\.[01])$' "$folder/end" || expect 'the cores of a busy part' "$(cat "$folder/end")" 1.0
 grep -qE '^ +[1-9]  slow +0\.[01]$' "$folder/end" || expect 'the cores of a part that sleeps' "$(cat "$folder/end")" 0.0
 expect 'the closing line' "$(tail -n 1 "$folder/end")" '11 passed, 4 failed, 1 skipped'
+
+PARTS_TIMES=('100 grown 1.0' '105 steady 1.0' '20 short 1.0' '7 new 1.0')
+printf '%s\n' '100 steady 1.0' '88 grown 1.0' '50 absent 1.0' '11 short 1.0' >"$folder/times"
+end_parts "$folder/times" >"$folder/end" || true
+expect 'the parts that grew' "$(grep recorded "$folder/end")" \
+  '   100  grown           1.0  (longer than the 88 s that are recorded)'
+record_times "$folder/times"
+expect 'the times that are kept' "$(awk '{ print $1, $2 }' "$folder/times" | xargs)" \
+  '105 steady 100 grown 50 absent 20 short 7 new'
+PARTS_TIMES=('3 first 0.1')
+record_times "$folder/none"
+expect 'the first times' "$(cat "$folder/none")" '3 first 0.1'
