@@ -5,6 +5,7 @@ import argparse
 import concurrent.futures
 import os
 import platform
+import shlex
 import shutil
 import sys
 import tempfile
@@ -155,11 +156,26 @@ def run_sample(options, directory, served):
     return rows + [run_in(at, each) for at, each in alone]
 
 
-def told_of(options, rows):
-    extent = "a sample"
+def command_of(options):
+    """The command that repeats the run."""
+    words = ["scripts/faults"]
     if options.full:
-        extent = ("each campaign tries what it can in its share of "
-                  f"{options.minutes:g} minutes" if options.minutes else "every fault")
+        words.append("--full")
+    if options.minutes:
+        words += ["--minutes", f"{options.minutes:g}"]
+    for name in options.campaign or []:
+        words += ["--campaign", name]
+    for name in options.program or []:
+        words += ["--program", name]
+    return shlex.join(words)
+
+
+def told_of(options, rows):
+    extent = f"`{command_of(options)}`, "
+    if options.minutes:
+        extent += "in which each campaign tries what it can in its share of the time"
+    else:
+        extent += "every fault" if options.full else "a sample"
     if options.minutes and any(row["campaign"] == "crowds" for row in rows):
         extent += ", and then crowds run"
     return {"date": time.strftime("%Y-%m-%d", time.gmtime()), "extent": extent,
