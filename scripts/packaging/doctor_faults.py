@@ -31,6 +31,29 @@ with that exit code. `scripts/e2e doctor` runs them all. A row of
 """
 
 
+# The causes that no fault of the suite has: why, and the case of tests/doctor that makes one.
+ELSEWHERE = {
+    "credential-expires-soon": (
+        "doctor finds it in the kubeconfig, before it asks a server",
+        "doctor: a token that ends soon is shown with its issuer and audience"),
+    "connect-failed": (
+        "it needs an address to which the system refuses a connection, and no server",
+        "corpus: each fault has its cause, its step and its exit code"),
+    "unauthorized-expired": (
+        "the token must end after doctor has looked at it, and before the server does",
+        "corpus: a token that expires before the server checks it is unauthorized-expired"),
+    "anonymous": (
+        "a kube-apiserver refuses a credential that it does not know",
+        "corpus: each fault has its cause, its step and its exit code"),
+}
+MORE_HEAD = """
+## Causes that the suite does not make
+
+| cause | why | test case that makes it |
+|---|---|---|
+"""
+
+
 def rows():
     text = SUITE.read_text(encoding="utf-8")
     for name, cause, status in ROW.findall(text):
@@ -49,7 +72,9 @@ def page():
     found = sorted(rows(), key=lambda row: (row[1] == "none", row[1]))
     causes = [cause for _, cause, _ in found if cause != "none"]
     head = HEAD.format(faults=len(causes), causes=len(set(causes)), good=len(found) - len(causes))
-    return head + "".join(f"| {name} | {cell(cause)} | {status} |\n" for name, cause, status in found)
+    more = "".join(f"| {cell(cause)} | {why} | `{case}` |\n" for cause, (why, case) in ELSEWHERE.items())
+    return (head + "".join(f"| {name} | {cell(cause)} | {status} |\n" for name, cause, status in found) +
+            MORE_HEAD + more)
 
 
 def main():
