@@ -4,9 +4,11 @@ test cases that exist.
 
     reliability_test.py REPOSITORY
 """
+import datetime
 import json
 import pathlib
 import re
+import statistics
 import sys
 import unittest
 
@@ -96,6 +98,19 @@ class ReliabilityTest(unittest.TestCase):
         for row in self.rows_of("Defects found") + self.rows_of("How old defects were"):
             name = SPAN.findall(row.split(" | ")[-1])[0]
             self.assertIn(name, {case.title for case in promises.all_cases()})
+
+    def test_the_age_of_each_defect_is_that_of_its_dates(self):
+        for heading in ("Defects found", "How old defects were"):
+            ages = []
+            for row in self.rows_of(heading):
+                severity, came_in, found, days = row.split(" | ")[1:5]
+                self.assertIn(severity, ("high", "medium", "low"), row)
+                age = datetime.date.fromisoformat(found) - datetime.date.fromisoformat(came_in)
+                self.assertEqual((age.days, age.days >= 0), (int(days), True), row)
+                ages.append(age.days)
+            section = self.page.split(f"## {heading}\n")[1]
+            self.assertEqual(re.search(r"Median age: ([0-9.]+) days\.", section)[1],
+                             f"{statistics.median(ages):g}")
 
 
 if __name__ == "__main__":
