@@ -71,14 +71,17 @@ class Case:
         self.promises = promises
 
 
+def title_of(literals):
+    return "".join(LITERAL.findall(literals)).replace('\\"', '"')
+
+
 @functools.cache
 def all_cases():
     """The test cases of all sources, with the numbers of the promises that each declares."""
     found = []
     for source in sorted(TESTS.rglob("*.cpp")):
         for literals, numbers in CASE.findall(source.read_text(encoding="utf-8")):
-            title = "".join(LITERAL.findall(literals)).replace('\\"', '"')
-            found.append(Case(source.relative_to(TESTS), title,
+            found.append(Case(source.relative_to(TESTS), title_of(literals),
                               [int(number) for number in re.findall(r"\d+", numbers)]))
     return found
 
