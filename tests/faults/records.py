@@ -100,11 +100,20 @@ def of_fresh(text):
     return {33: f"exit code {took[-1][0]}, {took[-1][1]} s"}
 
 
+def of_simulation(text):
+    (days, seeds), = counted(r"^(\d+) simulated days of 200 clusters, (seeds [\d and to]+):", text)
+    (large, clusters), = counted(r"^(\d+) simulated days of (\d+) clusters: ", text)
+    weeks, = counted(r"^(\d+) simulated times of three weeks: ", text)
+    return {0: f"{int(days):,} days of 200 clusters ({int(days) / 365:.1f} years; {seeds}), "
+               f"{large} days of {int(clusters):,}, {weeks} times three weeks"}
+
+
 # For each name: the command, and a function that returns the figures by promise number.
 SCRIPTS = {"storm": ("scripts/storm", of_storm), "fuzz": ("scripts/fuzz 600", of_fuzz),
            "controls": ("scripts/controls", of_controls),
            "release": ("scripts/release --check", of_release), "e2e": ("scripts/e2e", of_e2e),
-           "demo": (".ci/fresh scripts/demo", of_fresh)}
+           "demo": (".ci/fresh scripts/demo", of_fresh),
+           "simulation": ("scripts/nightly simulation", of_simulation)}
 
 
 def git(*arguments):

@@ -240,7 +240,8 @@ def tables(results):
              ["### By path", "", "Faults tried, of those possible."], by_path(rows),
              ["### Wrong outcomes of this run"], wrong_outcomes(rows),
              ["### Time is linear in the input"], growth(rows),
-             ["## The promises"], promise_table(results)]
+             ["## The promises"], promise_table(results),
+             [records.told(results.get("scripts"), "scripts/nightly simulation", 0) + "."]]
     return "\n\n".join("\n".join(part) for part in parts)
 
 

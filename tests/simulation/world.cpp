@@ -41,6 +41,7 @@ constexpr Time kLongestWait = 6min;
 constexpr std::size_t kMostRuns = 150;        // of a cluster's plugin in an hour
 constexpr std::size_t kMostLocalRuns = 1000;  // if it fails by a fault of this machine
 constexpr std::size_t kParallel = 16;
+constexpr Index kSmallFleet = 200;
 constexpr int kMostAttempts = 6;  // of a write that meets conflicts
 constexpr std::size_t kTraceLines = 60;
 
@@ -253,6 +254,7 @@ class World {
   std::vector<Action> actions_;  // of the queue
   std::vector<Index> free_;      // in actions_
   std::uint64_t events_ = 0;
+  std::uint64_t turns_ = 0;
   Time now_ = {};
   Time offset_ = {};
   Time disturbed_ = {};
@@ -1038,8 +1040,10 @@ void World::check_begin(const Process& process, Index cluster, const Job& job) {
 
 // Clusters that failed take half of the turns at most, and none that another waits for.
 void World::check_turns(const Process& process, const std::vector<Job>& jobs) {
-  // Fewer take no more than half, and leave a turn for each other.
+  // Fewer take no more than half, and leave a turn for each other. A large fleet is looked at less
+  // often.
   if (process.running + jobs.size() <= kParallel / 2) return;
+  if (++turns_ % std::max<Index>(profiles_.size() / kSmallFleet, 1) != 0) return;
   const Ledger::Clusters& clusters = process.ledger.clusters();
   const auto retry = std::find_if(jobs.begin(), jobs.end(), [&](const Job& job) {
     return clusters.at(job.mark.cluster())->is_retry;
@@ -1170,11 +1174,14 @@ Outcome World::run() {
 
 Outcome simulate(const Options& options) { return World(options).run(); }
 
-std::string report_of(std::uint64_t seed) {
-  const Outcome outcome = simulate({.seed = seed, .is_traced = true});
-  std::string text = "seed " + std::to_string(seed) + ": " + outcome.fault +
-                     "\nrepeat it with: EXECCRED_SEED=" + std::to_string(seed) +
-                     " scripts/test simulation\n";
+std::string report_of(Options options) {
+  options.is_traced = true;
+  const Outcome outcome = simulate(options);
+  const std::string seed = std::to_string(options.seed);
+  std::string text =
+      "seed " + seed + ": " + outcome.fault + "\nrepeat it with: EXECCRED_SEED=" + seed +
+      " EXECCRED_CLUSTERS=" + std::to_string(options.clusters) +
+      " EXECCRED_HOURS=" + std::to_string(options.length.count()) + " scripts/test simulation\n";
   const std::size_t count = std::min(outcome.trace.size(), kTraceLines);
   for (auto line = outcome.trace.end() - static_cast<std::ptrdiff_t>(count);
        line != outcome.trace.end(); ++line) {

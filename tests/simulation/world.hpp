@@ -33,6 +33,6 @@ struct Outcome {
 Outcome simulate(const Options& options);
 
 // The fault with its seed, the command that repeats it, and the end of its trace.
-std::string report_of(std::uint64_t seed);
+std::string report_of(Options options);
 
 }  // namespace execcred::simulation
