@@ -7,7 +7,7 @@ scripts/storm, and may be empty. FORMAT:
     table      for people
     markdown   for docs/benchmarks.md
     json       both in one, for programs and chart.py
-    check      a line for each limit; exits with 1 if one is missed
+    check      a line for each row of the table in FILE; exits with 1 if one takes more than there
     update     writes the markdown between the two markers of FILE
 """
 import json
@@ -90,17 +90,41 @@ def limits_of(row, report):
     return limits
 
 
-def check(report):
-    """Prints each limit and returns whether all are kept."""
-    all_kept = True
-    for row in report["rows"]:
-        for limit in limits_of(row, report):
-            all_kept = all_kept and limit.is_kept
-            got = "not measured" if limit.value is None else limit.text.format(limit.value)
-            word = "at most" if limit.key in OWN_LIMITS else "at least"
-            print(f"{'kept  ' if limit.is_kept else 'MISSED'}  {row['name']}: {got} "
-                  f"({word} {limit.bound:g})")
-    return all_kept
+# The columns of the page that do not depend on what else runs, and how much more than there is an error.
+KEPT = {"instructions": ("instructions", 1, 1.05), "system calls": ("systemCalls", 1, 1.05),
+        "RSS KB": ("rssKilobytes", 1, 1.1), "size KB": ("strippedBytes", 1024, 1.05)}
+
+
+def kept_figures(path):
+    """The figures of the page's first table, by row."""
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().partition(BEGIN)[2].splitlines()
+    rows = {}
+    for line in lines[lines.index("| " + " | ".join(MARKDOWN_HEADER).lstrip() + " |") + 2:]:
+        if not line.startswith("|"):
+            return rows
+        name, *texts = (text.strip() for text in line.strip("|").split("|"))
+        cells = dict(zip(MARKDOWN_HEADER[1:], texts))
+        rows[name] = {column: float(cells[column].replace(",", "")) for column in KEPT
+                      if re.fullmatch(r"[\d,.]+", cells.get(column, ""))}
+    return rows
+
+
+def check(report, path):
+    """Compares each plugin's row with the page's. Returns whether none takes more."""
+    kept = kept_figures(path)
+    failed = 0
+    rows = [row for row in measured(report) if row["kind"] == "plugin" and row["name"] in kept]
+    for row in rows:
+        more = []
+        for column, (figure, unit, factor) in KEPT.items():
+            before, now = kept[row["name"]].get(column), scaled(row.get(figure), unit)
+            if before is not None and now is not None and now > factor * before:
+                more.append(f"{now:,.0f} {column} instead of {before:,.0f}")
+        failed += bool(more)
+        print(f"{'not ok' if more else 'ok'} {row['name']}" + (": " + ", ".join(more) if more else ""))
+    print(f"\n{len(rows) - failed} passed, {failed} failed")
+    return bool(rows) and failed == 0
 
 
 BEFORE = ", before"  # ends the name of an older program's row
@@ -307,13 +331,13 @@ def update(path, report):
 
 
 def main(arguments):
-    if len(arguments) != (4 if arguments[:1] == ["update"] else 3):
+    if len(arguments) != (4 if arguments[:1] in (["update"], ["check"]) else 3):
         sys.exit(__doc__)
     report = load(arguments[1], arguments[2])
     if arguments[0] == "update":
         update(arguments[3], report)
     elif arguments[0] == "check":
-        return 0 if check(report) else 1
+        return 0 if check(report, arguments[3]) else 1
     elif arguments[0] == "json":
         json.dump(report, sys.stdout, indent=1)
         print()
