@@ -33,11 +33,8 @@ Result<std::string> parse_region(const std::string& text) {
 
 Result<std::string> parse_cluster_id(const std::string& text) {
   constexpr std::size_t kMaxSize = 253;
-  const auto may_stand = [](char c) {
-    return is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
-  };
   if (!text.empty() && text.size() <= kMaxSize && is_alphanumeric(text.front()) &&
-      std::all_of(text.begin(), text.end(), may_stand)) {
+      is_alphanumeric_or(text, "-_.")) {
     return text;
   }
   return Error::configuration(in_quotes(text) + " is no name of a cluster",

@@ -11,12 +11,6 @@
 namespace execcred::aws {
 namespace {
 
-bool is_all_of(std::string_view text, std::string_view more) {
-  return std::all_of(text.begin(), text.end(), [more](char c) {
-    return is_alphanumeric(c) || more.find(c) != std::string_view::npos;
-  });
-}
-
 bool has_size(std::string_view text, std::size_t least, std::size_t most) {
   return text.size() >= least && text.size() <= most;
 }
@@ -26,7 +20,8 @@ bool is_role_path(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, '/');
   return parts.size() > 1 && parts[0] == "role" &&
          std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
-           return !part.empty() && part != "." && part != ".." && is_all_of(part, "_+=,.@-");
+           return !part.empty() && part != "." && part != ".." &&
+                  is_alphanumeric_or(part, "_+=,.@-");
          });
 }
 
@@ -37,7 +32,7 @@ Result<std::string> parse_role_arn(const std::string& text) {
   constexpr std::size_t kAccountDigits = 12;
   const std::vector<std::string_view> parts = split(text, ':');
   const bool is_role = text.size() <= kMaxSize && parts.size() == 6 && parts[0] == "arn" &&
-                       parts[1].starts_with("aws") && is_all_of(parts[1], "-") &&
+                       parts[1].starts_with("aws") && is_alphanumeric_or(parts[1], "-") &&
                        parts[2] == "iam" && parts[3].empty() && parts[4].size() == kAccountDigits &&
                        std::all_of(parts[4].begin(), parts[4].end(), is_digit) &&
                        is_role_path(parts[5]);
@@ -47,13 +42,13 @@ Result<std::string> parse_role_arn(const std::string& text) {
 }
 
 Result<std::string> parse_session_name(const std::string& text) {
-  if (has_size(text, 2, 64) && is_all_of(text, "_+=,.@-")) return text;
+  if (has_size(text, 2, 64) && is_alphanumeric_or(text, "_+=,.@-")) return text;
   return Error::configuration(in_quotes(text) + " is no name of a session",
                               "2 to 64 letters, digits and characters of _+=,.@-");
 }
 
 Result<std::string> parse_external_id(const std::string& text) {
-  if (has_size(text, 2, 1224) && is_all_of(text, "_+=,.@:/-")) return text;
+  if (has_size(text, 2, 1224) && is_alphanumeric_or(text, "_+=,.@:/-")) return text;
   // Not quoted: some owners of roles treat it as a secret.
   return Error::configuration(
       "the external id is not 2 to 1224 letters, digits and characters of _+=,.@:/-");

@@ -37,14 +37,10 @@ bool is_guid(std::string_view text) {
 // has no space. The other allowed characters are those of azure-identity.
 Result<std::string> parse_server_id(const std::string& text) {
   constexpr std::string_view kScope = "/.default";
-  constexpr std::string_view kMore = "_-.:/";
   if (text.ends_with(kScope)) {
     return Error::configuration(in_quotes(text) + " is a scope", "leave out its end, '/.default'");
   }
-  const bool fits = std::all_of(text.begin(), text.end(), [kMore](char c) {
-    return is_alphanumeric(c) || kMore.find(c) != std::string_view::npos;
-  });
-  if (fits) return text;
+  if (is_alphanumeric_or(text, "_-.:/")) return text;
   return Error::configuration(in_quotes(text) + " is no application ID, nor the URI of one");
 }
 

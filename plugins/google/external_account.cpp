@@ -7,6 +7,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/http/reply.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
@@ -36,13 +37,6 @@ Result<FileSource> parse_file(const json::ObjectReader& source) {
   return file;
 }
 
-bool is_header_name(std::string_view text) {
-  constexpr std::string_view kMore = "!#$%&'*+-.^_`|~";
-  return !text.empty() && std::all_of(text.begin(), text.end(), [kMore](char c) {
-    return is_alphanumeric(c) || kMore.find(c) != std::string_view::npos;
-  });
-}
-
 Result<UrlSource> parse_url_source(const json::ObjectReader& source, const Endpoints& endpoints) {
   UrlSource url;
   url.url = TRY(source.required_string("url"));
@@ -51,7 +45,7 @@ Result<UrlSource> parse_url_source(const json::ObjectReader& source, const Endpo
   const std::optional<json::ObjectReader> headers = TRY(source.optional_object("headers"));
   if (!headers) return url;
   for (const json::Member& member : *headers->value().object()) {
-    if (!is_header_name(member.name)) {
+    if (!is_http_token(member.name)) {
       return json::field_error(headers->path(),
                                "has " + in_quotes(member.name) + ", which is no name of a header");
     }
@@ -196,10 +190,8 @@ Status read_user_project(const json::ObjectReader& reader, const std::string& un
     return json::field_error(reader.path_of(kField),
                              "is for workforce pools, and the audience is of none");
   }
-  const bool fits =
-      std::all_of(account.user_project.begin(), account.user_project.end(),
-                  [](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == ':'; });
-  return fits ? Status() : json::field_error(reader.path_of(kField), "is no project");
+  if (is_alphanumeric_or(account.user_project, "-.:")) return {};
+  return json::field_error(reader.path_of(kField), "is no project");
 }
 
 }  // namespace

@@ -22,12 +22,6 @@ constexpr ValueForm kProviderForm = {
     "^projects/[0-9]{1,63}/locations/global/workloadIdentityPools/[A-Za-z0-9-]{1,63}/providers/"
     "[A-Za-z0-9-]{1,63}$"};
 
-bool is_made_of(std::string_view text, std::string_view more) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [more](char c) {
-    return is_alphanumeric(c) || more.find(c) != std::string_view::npos;
-  });
-}
-
 Result<AccountChain> parse_accounts(const std::string& text) {
   AccountChain chain;
   for (const std::string_view part : split(text, ',')) {
@@ -88,7 +82,8 @@ bool is_service_account(std::string_view text) {
   if (at == std::string_view::npos) {
     return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
   }
-  return is_made_of(text.substr(0, at), "-_.") && is_dns1123_subdomain(text.substr(at + 1));
+  return at > 0 && is_alphanumeric_or(text.substr(0, at), "-_.") &&
+         is_dns1123_subdomain(text.substr(at + 1));
 }
 
 Status check_provider_name(std::string_view text) {
@@ -101,11 +96,10 @@ Status check_provider_name(std::string_view text) {
     const std::string_view part = parts[i];
     if (!kShape[i].empty()) {
       fits = part == kShape[i];
-    } else if (i == 1) {
-      fits = part.size() <= kMaxPart && !part.empty() &&
-             std::all_of(part.begin(), part.end(), is_digit);
     } else {
-      fits = part.size() <= kMaxPart && is_made_of(part, "-");
+      fits = !part.empty() && part.size() <= kMaxPart &&
+             (i == 1 ? std::all_of(part.begin(), part.end(), is_digit)
+                     : is_alphanumeric_or(part, "-"));
     }
   }
   if (fits) return {};

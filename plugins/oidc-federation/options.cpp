@@ -5,6 +5,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/cache_options.hpp>
+#include <execcred/http/reply.hpp>
 #include <execcred/hub/service_account_token.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/oauth/discovery.hpp>
@@ -89,14 +90,9 @@ Result<std::string> parse_subject_url(const std::string& text) {
 
 Result<RequestHeader> parse_header(const std::string& text) {
   const std::size_t equals = text.find('=');
-  constexpr std::string_view kNameCharacters = "!#$%&'*+-.^_`|~";
-  const auto is_token = [&](char c) {
-    return is_alphanumeric(c) || kNameCharacters.find(c) != std::string_view::npos;
-  };
   const std::string_view name = std::string_view(text).substr(0, equals);
   // The text is not quoted: the value may be a secret.
-  if (equals == std::string::npos || name.empty() ||
-      !std::all_of(name.begin(), name.end(), is_token)) {
+  if (equals == std::string::npos || !is_http_token(name)) {
     return Error::configuration("a header is NAME=VALUE");
   }
   RequestHeader header = {.name = std::string(name), .value = text.substr(equals + 1)};

@@ -24,9 +24,7 @@ constexpr std::size_t kMaxSessionToken = 16 * 1024;
 
 // The id is part of a header and, between slashes, of a scope.
 bool is_key_id(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxKeyId &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_alphanumeric(c) || c == '_'; });
+  return !text.empty() && text.size() <= kMaxKeyId && is_alphanumeric_or(text, "_");
 }
 
 SecretString text_of(std::optional<std::string_view> text) {

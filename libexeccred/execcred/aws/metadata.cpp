@@ -10,7 +10,6 @@
 #include <execcred/oauth/local_url.hpp>
 #include <execcred/os/deadline.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace execcred {
@@ -24,11 +23,8 @@ constexpr std::size_t kMaxShown = 120;
 // Whether the text is the name of a role by IAM's rules. The name becomes part of a path.
 bool is_role_name(std::string_view text) {
   constexpr std::size_t kMaxName = 64;
-  constexpr std::string_view kMore = "+=,.@-_";
   return !text.empty() && text.size() <= kMaxName && text != "." && text != ".." &&
-         std::all_of(text.begin(), text.end(), [&](char c) {
-           return is_alphanumeric(c) || kMore.find(c) != std::string_view::npos;
-         });
+         is_alphanumeric_or(text, "+=,.@-_");
 }
 
 Result<HttpResponse> ask(HttpRequest request, CallContext& call) {

@@ -66,8 +66,7 @@ bool is_host_name(std::string_view word) {
   constexpr std::size_t kLongestLast = 24;
   const std::vector<std::string_view> labels = split(word, '.');
   const auto is_label = [](std::string_view label) {
-    return !label.empty() && std::all_of(label.begin(), label.end(),
-                                         [](char c) { return is_alphanumeric(c) || c == '-'; });
+    return !label.empty() && is_alphanumeric_or(label, "-");
   };
   return labels.size() > 1 && labels.back().size() <= kLongestLast &&
          std::all_of(labels.begin(), labels.end(), is_label) &&

@@ -4,7 +4,6 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -79,11 +78,7 @@ Result<std::vector<std::string>> split_shell_words(std::string_view text) {
 }
 
 std::string shell_word(std::string_view text) {
-  constexpr std::string_view kPlain = "-._/:@%+,=";
-  const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return is_alphanumeric(c) || kPlain.find(c) != std::string_view::npos;
-  });
-  if (is_plain) return std::string(text);
+  if (!text.empty() && is_alphanumeric_or(text, "-._/:@%+,=")) return std::string(text);
   std::string word = "'";
   for (const char c : text) {
     if (c == '\'') {

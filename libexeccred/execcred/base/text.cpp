@@ -17,6 +17,13 @@ unsigned char byte(char c) { return static_cast<unsigned char>(c); }
 
 bool is_lower_alphanumeric(char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); }
 
+bool is_label_of_any_size(std::string_view text) {
+  return !text.empty() && is_lower_alphanumeric(text.front()) &&
+         is_lower_alphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
+           return is_lower_alphanumeric(c) || c == '-';
+         });
+}
+
 // Whether a character is shown unchanged: no control character, no line separator, nothing that
 // reorders or hides text.
 bool is_safe_to_show(std::uint32_t c) {
@@ -32,6 +39,12 @@ bool is_safe_to_show(std::uint32_t c) {
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_alphanumeric(char c) { return is_lower_alphanumeric(c) || (c >= 'A' && c <= 'Z'); }
+
+bool is_alphanumeric_or(std::string_view text, std::string_view marks) {
+  return std::all_of(text.begin(), text.end(), [marks](char c) {
+    return is_alphanumeric(c) || marks.find(c) != std::string_view::npos;
+  });
+}
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
@@ -107,23 +120,24 @@ std::string in_quotes(std::string_view text) {
   return "'" + printable(text.substr(0, end)) + "...'";
 }
 
+std::string quoted_list(const std::vector<std::string>& texts, std::size_t most) {
+  std::vector<std::string> shown;
+  for (const std::string& text : texts) {
+    if (shown.size() < most) shown.push_back(in_quotes(text));
+  }
+  const std::size_t left = texts.size() - shown.size();
+  return join(shown, ", ") + (left > 0 ? " and " + std::to_string(left) + " more" : "");
+}
+
 bool is_dns1123_label(std::string_view text) {
-  return !text.empty() && text.size() <= 63 && is_lower_alphanumeric(text.front()) &&
-         is_lower_alphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
-           return is_lower_alphanumeric(c) || c == '-';
-         });
+  return text.size() <= 63 && is_label_of_any_size(text);
 }
 
 bool is_dns1123_subdomain(std::string_view text) {
   if (text.size() > 253) return false;
   const std::vector<std::string_view> labels = split(text, '.');
-  return std::all_of(labels.begin(), labels.end(), [](std::string_view label) {
-    // Kubernetes bounds the whole, not each label, of a subdomain.
-    return !label.empty() && is_lower_alphanumeric(label.front()) &&
-           is_lower_alphanumeric(label.back()) &&
-           std::all_of(label.begin(), label.end(),
-                       [](char c) { return is_lower_alphanumeric(c) || c == '-'; });
-  });
+  // Kubernetes bounds the whole, not each label, of a subdomain.
+  return std::all_of(labels.begin(), labels.end(), is_label_of_any_size);
 }
 
 std::string camel_case(std::string_view dashed) {

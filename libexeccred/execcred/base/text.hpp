@@ -18,6 +18,8 @@ namespace execcred {
 bool is_space(char c);
 bool is_digit(char c);
 bool is_alphanumeric(char c);
+// Whether each byte is an ASCII letter, a digit or one of `marks`.
+bool is_alphanumeric_or(std::string_view text, std::string_view marks);
 std::string_view trim(std::string_view text);
 std::string ascii_lower(std::string_view text);
 // The parts between separators; "" gives one empty part, as "a," gives two.
@@ -41,6 +43,11 @@ std::string printable(std::string_view text);
 
 // The text in single quotes, printable, cut after 120 bytes: for input that a message quotes.
 std::string in_quotes(std::string_view text);
+
+// The texts in quotes, joined by commas. Only the first `most` of them are shown; the others are
+// counted.
+std::string quoted_list(const std::vector<std::string>& texts,
+                        std::size_t most = std::string_view::npos);
 
 // RFC 1123 as Kubernetes uses it. A label has at most 63 characters of [a-z0-9-], and starts and
 // ends with a letter or digit. A subdomain is such labels joined by dots, with at most 253

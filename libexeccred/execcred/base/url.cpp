@@ -49,10 +49,7 @@ Status check_host_name(std::string_view name) {
     if (label.empty()) return Error::configuration("has a host name with an empty label");
     if (label.size() > 63)
       return Error::configuration("has a host name with a label of more than 63 bytes");
-    const bool plain = std::all_of(label.begin(), label.end(), [](char c) {
-      return is_alphanumeric(c) || c == '-' || c == '_';
-    });
-    if (!plain || label.front() == '-' || label.back() == '-') {
+    if (!is_alphanumeric_or(label, "-_") || label.front() == '-' || label.back() == '-') {
       return Error::configuration("has a host that is no DNS name");
     }
   }
@@ -239,10 +236,7 @@ std::string_view user_info_of(std::string_view url) {
 
 std::optional<SecretString> decoded_user_info(std::string_view text) {
   // Go's net/url takes no other character.
-  constexpr std::string_view kMarks = "-._~:!$&'()*+,;=%@";
-  const bool is_valid = std::all_of(text.begin(), text.end(), [kMarks](char c) {
-    return is_alphanumeric(c) || kMarks.find(c) != std::string_view::npos;
-  });
+  const bool is_valid = is_alphanumeric_or(text, "-._~:!$&'()*+,;=%@");
   std::optional<SecretString> decoded = is_valid ? percent_decode(text) : std::nullopt;
   if (decoded && has_control_character(decoded->reveal())) return std::nullopt;
   return decoded;

@@ -23,8 +23,8 @@ template <class Pattern>
 std::string list(const std::vector<Pattern>& patterns) {
   std::vector<std::string> texts;
   texts.reserve(patterns.size());
-  for (const Pattern& pattern : patterns) texts.push_back(in_quotes(pattern.text()));
-  return join(texts, ", ");
+  for (const Pattern& pattern : patterns) texts.push_back(pattern.text());
+  return quoted_list(texts);
 }
 
 bool matches_any(const std::vector<UrlPattern>& patterns, const Url& url) {

@@ -193,12 +193,6 @@ bool has_any_audience(const UnverifiedClaims& claims, const std::vector<std::str
 Status check_audience(const std::optional<UnverifiedClaims>& claims, std::string_view option,
                       const std::vector<std::string>& wanted) {
   if (wanted.empty()) return {};
-  const auto quoted = [](const std::vector<std::string>& texts) {
-    std::vector<std::string> parts;
-    parts.reserve(texts.size());
-    for (const std::string& text : texts) parts.push_back(in_quotes(text));
-    return parts.empty() ? "nobody" : join(parts, ", ");
-  };
   const std::string name(option);
   Error error = {.kind = Error::Kind::no_credential, .cause = cause::kCredentialWrongAudience};
   if (!claims) {
@@ -207,7 +201,9 @@ Status check_audience(const std::optional<UnverifiedClaims>& claims, std::string
     return error;
   }
   if (has_any_audience(*claims, wanted)) return {};
-  error.message = "the token is for " + quoted(claims->audiences) + ", not for " + quoted(wanted);
+  const std::vector<std::string>& found = claims->audiences;
+  error.message = "the token is for " + (found.empty() ? "nobody" : quoted_list(found)) +
+                  ", not for " + quoted_list(wanted);
   error.hint = name + " demands it";
   return error;
 }

@@ -12,12 +12,7 @@
 namespace execcred {
 namespace {
 
-bool is_plain(std::string_view text) {
-  constexpr std::string_view kMore = "-._~:/@+=";
-  return std::all_of(text.begin(), text.end(), [kMore](char c) {
-    return is_alphanumeric(c) || kMore.find(c) != std::string_view::npos;
-  });
-}
+bool is_plain(std::string_view text) { return is_alphanumeric_or(text, "-._~:/@+="); }
 
 // Checks the path segments from the last "/" of the prefix on, which the value determines.
 bool has_plain_parts(std::string_view value, std::size_t prefix_size) {
@@ -38,12 +33,9 @@ Error no_permission(const std::string& what, const Option& option) {
 
 Error no_match(const std::string& what, const Option& option,
                const std::vector<std::string>& allowed) {
-  std::vector<std::string> patterns;
-  patterns.reserve(allowed.size());
-  for (const std::string& text : allowed) patterns.push_back(in_quotes(text));
   return Error::by_rule(cause::kConfigRefused,
                         what + " matches no --" + std::string(option.permission),
-                        "allowed: " + join(patterns, ", "));
+                        "allowed: " + quoted_list(allowed));
 }
 
 Result<bool> matches_any(const std::vector<std::string>& allowed, const std::string& value) {

@@ -62,9 +62,7 @@ Result<std::string_view> placeholder_of(std::string_view text, bool has_fields) 
   const bool is_field = has_fields && name.starts_with(kField) && name.size() > kField.size();
   if (is_field || name == "clusterName" || name == "server.host") return name;
   // Other text in braces, such as JSON, may have a secret.
-  const bool is_name = std::all_of(name.begin(), name.end(), [](char c) {
-    return is_alphanumeric(c) || c == '.' || c == '_' || c == '-';
-  });
+  const bool is_name = is_alphanumeric_or(name, "._-");
   const std::string what = is_name ? in_quotes(text.substr(0, end + 1)) : "a text in braces";
   return no_placeholder(what + " is no placeholder", has_fields);
 }

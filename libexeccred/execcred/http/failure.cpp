@@ -9,7 +9,6 @@
 #include <openssl/tls1.h>
 #include <openssl/x509_vfy.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <string_view>
@@ -248,15 +247,6 @@ std::string peer_of(const HttpFailure& failure) {
                                 : origin_of(failure.url);
 }
 
-std::string names_text(const std::vector<std::string>& names) {
-  constexpr std::size_t kShown = 3;
-  std::vector<std::string> quoted;
-  for (std::size_t i = 0; i < names.size() && i < kShown; ++i)
-    quoted.push_back(in_quotes(names[i]));
-  const std::size_t left = names.size() - quoted.size();
-  return join(quoted, ", ") + (left > 0 ? " and " + std::to_string(left) + " more" : "");
-}
-
 Error wrong_name(const HttpFailure& failure) {
   const TlsEvents& events = failure.tls->events();
   const Host& wanted = is_with_proxy(failure) ? failure.proxy->url.host : failure.verified_host;
@@ -266,7 +256,7 @@ Error wrong_name(const HttpFailure& failure) {
                               "a common name is not enough: issue the certificate with " +
                                   in_quotes(wanted.name) + " as an alternative name");
   }
-  return Error::unavailable(head + "is for " + names_text(events.names) + ", not for " +
+  return Error::unavailable(head + "is for " + quoted_list(events.names, 3) + ", not for " +
                             in_quotes(wanted.name));
 }
 

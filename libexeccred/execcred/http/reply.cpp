@@ -9,8 +9,6 @@
 namespace execcred {
 namespace {
 
-constexpr std::string_view kTokenMarks = "!#$%&'*+-.^_`|~";
-
 // Whether the byte may be in a field's value (RFC 9110, section 5.5).
 bool is_field_byte(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -20,9 +18,7 @@ bool is_field_byte(char c) {
 }  // namespace
 
 bool is_http_token(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return is_alphanumeric(c) || kTokenMarks.find(c) != std::string_view::npos;
-  });
+  return !text.empty() && is_alphanumeric_or(text, "!#$%&'*+-.^_`|~");
 }
 
 bool HttpReply::refuse(Refusal why) {

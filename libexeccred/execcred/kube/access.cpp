@@ -199,14 +199,8 @@ std::string names_listed(const ClusterProfile& profile) {
           : "";
   if (providers.empty()) return "no provider" + dropped;
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(providers.size(), kShown); ++i) {
-    names.push_back(in_quotes(providers[i].name));
-  }
-  std::string text = join(names, ", ");
-  if (names.size() < providers.size()) {
-    text += " and " + std::to_string(providers.size() - names.size()) + " more";
-  }
-  return text + dropped;
+  for (const AccessProvider& provider : providers) names.push_back(provider.name);
+  return quoted_list(names, kShown) + dropped;
 }
 
 const MappedProvider* find_provider(const ProviderMapping& mapping, const ClusterProfile& profile,

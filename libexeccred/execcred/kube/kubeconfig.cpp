@@ -43,17 +43,6 @@ void make_absolute(std::string& path, const std::filesystem::path& folder) {
   if (!path.empty()) path = (folder / path).native();
 }
 
-std::string list(const std::vector<std::string>& names) {
-  std::vector<std::string> shown;
-  for (const std::string& name : names) {
-    if (shown.size() == kShownNames) break;
-    shown.push_back(in_quotes(name));
-  }
-  std::string text = join(shown, ", ");
-  if (names.size() == shown.size()) return text;
-  return text + " and " + std::to_string(names.size() - shown.size()) + " more";
-}
-
 }  // namespace
 
 void Kubeconfig::resolve_paths(const std::filesystem::path& folder) {
@@ -94,15 +83,17 @@ Result<const Kubeconfig::ContextEntry*> Kubeconfig::choose(std::string_view name
   const std::string_view wanted = name.empty() ? std::string_view(current_context_) : name;
   if (wanted.empty() && contexts_.size() == 1) return &contexts_.front();
   if (wanted.empty()) {
-    return wrong("the kubeconfig has " + std::to_string(contexts_.size()) +
-                     " contexts and no current-context",
-                 "name the intended context; there are " + list(context_names()));
+    return wrong(
+        "the kubeconfig has " + std::to_string(contexts_.size()) +
+            " contexts and no current-context",
+        "name the intended context; there are " + quoted_list(context_names(), kShownNames));
   }
   if (const ContextEntry* entry = find_named(contexts_, wanted)) return entry;
   const std::string subject = name.empty() ? "the kubeconfig's current-context " + in_quotes(wanted)
                                            : "the context " + in_quotes(wanted);
   return wrong(subject + " is not among the kubeconfig's contexts",
-               (contexts_.size() == 1 ? "there is only " : "there are ") + list(context_names()));
+               (contexts_.size() == 1 ? "there is only " : "there are ") +
+                   quoted_list(context_names(), kShownNames));
 }
 
 Result<KubeconfigContext> Kubeconfig::context(std::string_view name) const {

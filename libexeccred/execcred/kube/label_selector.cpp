@@ -22,11 +22,8 @@ Error malformed(std::string_view requirement, const std::string& why) {
 }
 
 bool is_qualified_name(std::string_view text) {
-  const auto is_inner = [](char c) {
-    return is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
-  };
   return !text.empty() && text.size() <= kMaxName && is_alphanumeric(text.front()) &&
-         is_alphanumeric(text.back()) && std::all_of(text.begin(), text.end(), is_inner);
+         is_alphanumeric(text.back()) && is_alphanumeric_or(text, "-_.");
 }
 
 // Splits at the commas outside of parentheses.

@@ -6,7 +6,6 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace execcred {
@@ -75,11 +74,8 @@ Result<StoredSecret> take_secret(json::Value document, bool is_item) {
 }
 
 bool is_secret_key(std::string_view text) {
-  const auto is_allowed = [](char c) {
-    return is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
-  };
   return !text.empty() && text.size() <= kMaxKey && text != "." && text != ".." &&
-         std::all_of(text.begin(), text.end(), is_allowed);
+         is_alphanumeric_or(text, "-_.");
 }
 
 }  // namespace execcred

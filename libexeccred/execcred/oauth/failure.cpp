@@ -82,9 +82,7 @@ class ChallengeReader {
     const std::size_t end = std::min(rest_.find(','), rest_.size());
     std::string_view text = trim(rest_.substr(0, end));
     while (text.ends_with('=')) text.remove_suffix(1);
-    const bool is_token68 = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-      return is_alphanumeric(c) || std::string_view("-._~+/").find(c) != std::string_view::npos;
-    });
+    const bool is_token68 = !text.empty() && is_alphanumeric_or(text, "-._~+/");
     if (is_token68) rest_.remove_prefix(end);
     return is_token68;
   }

@@ -18,8 +18,6 @@ bool is_trust_domain_character(char c) {
   return (c >= 'a' && c <= 'z') || is_digit(c) || c == '.' || c == '_' || c == '-';
 }
 
-bool is_segment_character(char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; }
-
 // What is wrong with the trust domain; empty if it is valid.
 std::string_view problem_of_trust_domain(std::string_view name) {
   if (name.empty()) return "has no trust domain";
@@ -33,7 +31,7 @@ std::string_view problem_of_path(std::string_view path) {
   for (const std::string_view segment : split(path.substr(1), '/')) {
     if (segment.empty()) return "has an empty path segment, or a slash at the end";
     if (segment == "." || segment == "..") return "has a path segment that is '.' or '..'";
-    if (!std::all_of(segment.begin(), segment.end(), is_segment_character)) {
+    if (!is_alphanumeric_or(segment, "._-")) {
       return "has a path with other characters than letters, digits, '.', '_' and '-'";
     }
   }

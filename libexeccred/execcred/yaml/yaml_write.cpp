@@ -14,18 +14,11 @@ namespace {
 
 using json::Value;
 
-// A character that is no indicator in any position. Spaces are not among them.
-bool is_plain_byte(char c) {
-  constexpr std::string_view kMarks = "-._/+=@";
-  return is_alphanumeric(c) || kMarks.find(c) != std::string_view::npos;
-}
-
 // A text is plain only if every reader reads it as a string.
 bool can_be_plain(std::string_view text) {
   if (text.empty() || (!is_alphanumeric(text.front()) && text.front() != '/')) return false;
-  if (!std::all_of(text.begin(), text.end(), [](char c) { return is_plain_byte(c) || c == ':'; })) {
-    return false;
-  }
+  // Besides the colon, no indicator in any position, and no space.
+  if (!is_alphanumeric_or(text, "-._/+=@:")) return false;
   // "a: b" and "a:" are mappings, "12:30:45" is a number to base 60, a date is a time.
   if (text.back() == ':' || is_digit(text.front())) return false;
   const Result<Value> read = resolve_scalar(text, true, {});
