@@ -79,9 +79,10 @@ std::optional<Finding> judge_tenant(const std::string& tenant, const Settings& s
 // Without --identity, a federated token file decides.
 constexpr std::array<std::string_view, 2> kWorkload = {"workload", ""};
 constexpr std::array<std::string_view, 1> kManaged = {"managed"};
-constexpr std::string_view kWorkloadHint =
-    "the platform knows tenant and authority of a managed identity";
-constexpr std::string_view kManagedHint = "workload identity knows its identity by --client-id";
+constexpr OptionUse kForWorkload = {
+    "identity", kWorkload, "the platform knows tenant and authority of a managed identity"};
+constexpr OptionUse kForManaged = {"identity", kManaged,
+                                   "workload identity knows its identity by --client-id"};
 
 void add_workload(OptionSet& set, Options& options) {
   set.add_parsed("client-id", options.client_id, "ID",
@@ -91,7 +92,7 @@ void add_workload(OptionSet& set, Options& options) {
       .variable(kClientVariable)
       .no_variable_with("identity-resource-id", "identity-object-id")
       .ignores_case();
-  set.group("Token server");
+  set.group("Token server", kForWorkload);
   set.add_parsed("tenant-id", options.tenant_id, "ID", "Entra tenant, a GUID or a domain",
                  parse_tenant)
       .from_profile()
@@ -100,33 +101,29 @@ void add_workload(OptionSet& set, Options& options) {
       .judged_by(judge_tenant)
       .form(kTenantForm)
       .variable(kTenantVariable)
-      .not_identity("the tenant that is chosen is an input of its own")
-      .only_for("identity", kWorkload, kWorkloadHint);
-  set.group("Access rules");
+      .not_identity("the tenant that is chosen is an input of its own");
+  set.group("Access rules", kForWorkload);
   set.add_parsed("allow-tenant", options.allow_tenants, "ID",
                  "Tenant that a ClusterProfile may name", parse_tenant)
       .not_identity("it only allows a tenant, which is an input itself")
-      .no_environment()
-      .only_for("identity", kWorkload, kWorkloadHint);
+      .no_environment();
+  set.group("Access rules");
   add_choice_patterns(set, "allow-client-id", options.allow_client_ids,
                       "Client ID that a ClusterProfile may choose")
       .weakens("lets a ClusterProfile choose identities that are not listed",
                "list each one: GUIDs with the same beginning are unrelated",
                [](std::string_view pattern) { return pattern.ends_with('*'); });
-  set.group("Credential source");
+  set.group("Credential source", kForWorkload);
   set.add("federated-token-file", options.federated_token_file, "PATH",
           "File with the service account's token for Entra")
-      .variable(kTokenFileVariable)
-      .only_for("identity", kWorkload, kWorkloadHint);
-  set.group("Token server");
+      .variable(kTokenFileVariable);
+  set.group("Token server", kForWorkload);
   set.add_parsed("authority-host", options.authority_host, "URL", "Entra host of the cloud",
                  parse_authority)
       .default_text(kPublicCloud)
-      .variable("AZURE_AUTHORITY_HOST")
-      .only_for("identity", kWorkload, kWorkloadHint);
+      .variable("AZURE_AUTHORITY_HOST");
   set.add("ca-file", options.ca_file, "PATH",
-          "CA certificates of the authority host, not the system's")
-      .only_for("identity", kWorkload, kWorkloadHint);
+          "CA certificates of the authority host, not the system's");
 }
 
 }  // namespace
@@ -171,14 +168,12 @@ void add_options(OptionSet& set, Options& options) {
   set.add_parsed("server-id", options.server_id, "ID", "Application that the token is for",
                  parse_server_id)
       .default_text(std::string(kAksServerId) + ", AKS");
-  set.group("Credential source");
+  set.group("Credential source", kForManaged);
   set.add_parsed("identity-resource-id", options.identity_resource_id, "ID",
                  "With --identity=managed: resource ID of the identity", parse_resource_id)
-      .only_for("identity", kManaged, kManagedHint)
       .ignores_case();
   set.add_parsed("identity-object-id", options.identity_object_id, "ID",
                  "With --identity=managed: object ID of its principal", parse_guid)
-      .only_for("identity", kManaged, kManagedHint)
       .ignores_case();
   add_cache_options(set, options.cache);
 }

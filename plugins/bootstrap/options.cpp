@@ -98,31 +98,27 @@ void add_options(OptionSet& set, Options& options) {
   set.add_parsed("lifetime", options.lifetime, "DURATION",
                  "How long the credential is to live, from 10m to 24h", parse_lifetime)
       .default_text(format_duration(options.lifetime));
+  set.group("Request", {"via", kTokenRequest, "leave it out"});
   set.add_parsed("service-account", options.service_account, "NAMESPACE/NAME",
                  "With --via=token-request: service account whose token it is",
                  parse_service_account)
-      .example("fleet/controller")
-      .only_for("via", kTokenRequest, "leave it out");
+      .example("fleet/controller");
   set.add("audience", options.audiences, "AUDIENCE",
           "With --via=token-request: audience of the token")
-      .default_text("the API server's")
-      .only_for("via", kTokenRequest, "leave it out");
+      .default_text("the API server's");
+  set.group("Request", {"via", kCsr, "leave it out"});
   set.add_parsed("user", options.user, "NAME",
                  "With --via=csr: user of the certificate, its common name", parse_subject_name)
-      .example("fleet-controller")
-      .only_for("via", kCsr, "leave it out");
+      .example("fleet-controller");
   set.add_parsed("group", options.groups, "NAME",
-                 "With --via=csr: group of the user, an organization", parse_subject_name)
-      .only_for("via", kCsr, "leave it out");
+                 "With --via=csr: group of the user, an organization", parse_subject_name);
   set.add_parsed("signer", options.signer, "DOMAIN/NAME",
                  "With --via=csr: signer that is to issue the certificate", parse_signer)
-      .default_text(options.signer)
-      .only_for("via", kCsr, "leave it out");
+      .default_text(options.signer);
   set.add("key-type", options.key_type, "ecdsa-p256|rsa-2048|ed25519",
           "With --via=csr: type of the private key")
       .choices(kKeyTypeNames, "type of key")
-      .default_text(options.key_type)
-      .only_for("via", kCsr, "leave it out");
+      .default_text(options.key_type);
   add_cache_options(set, options.cache);
 }
 

@@ -47,6 +47,10 @@ constexpr std::array<std::string_view, 6> kTokenFlows = {
 constexpr std::array<std::string_view, 6> kSubjectFlows = {
     "token-exchange", "jwt-bearer", "refresh-token", "pass-through", "pinniped", ""};
 constexpr std::string_view kFlowHint = "leave it out, or choose another flow";
+constexpr OptionUse kForServer = {"flow", kServerFlows, kFlowHint};
+constexpr OptionUse kForExchange = {"flow", kExchangeFlow, kFlowHint};
+constexpr OptionUse kForPinniped = {"flow", kPinnipedFlow, kFlowHint};
+constexpr OptionUse kForToken = {"flow", kTokenFlows, kFlowHint};
 constexpr std::string_view kAuthHint = "leave it out, or choose another --client-auth";
 constexpr std::array<std::string_view, 1> kOfKubernetes = {"kubernetes"};
 constexpr std::array<std::string_view, 1> kOfSpiffe = {"spiffe"};
@@ -158,64 +162,50 @@ void add_subject(OptionSet& set, SubjectOptions& subject) {
 }
 
 void add_server(OptionSet& set, ServerOptions& server) {
-  set.group("Token server");
+  set.group("Token server", kForServer);
   set.add_parsed("issuer-url", server.issuer_url, "URL",
                  "Issuer, whose discovery document names the token endpoint", parse_issuer)
-      .example("https://idp.example.com")
-      .only_for("flow", kServerFlows, kFlowHint);
+      .example("https://idp.example.com");
   set.add_parsed("token-url", server.token_url, "URL", "Token endpoint, without discovery",
-                 parse_https)
-      .only_for("flow", kServerFlows, kFlowHint);
+                 parse_https);
   set.add("ca-file", server.ca_file, "PATH",
-          "CA certificates of the token server, not the system's")
-      .only_for("flow", kServerFlows, kFlowHint);
+          "CA certificates of the token server, not the system's");
 }
 
 void add_client(OptionSet& set, ClientOptions& client) {
-  set.group("Client authentication");
+  set.group("Client authentication", kForServer);
   set.add("client-id", client.id, "ID", "Client ID at the token server")
-      .chosen_among("allow-client-id")
-      .only_for("flow", kServerFlows, kFlowHint);
+      .chosen_among("allow-client-id");
   set.add_choice<kClientAuthMethods>("client-auth", client.auth, "METHOD",
                                      "How the client authenticates; default: by what is given",
-                                     "client authentication")
-      .only_for("flow", kServerFlows, kFlowHint);
+                                     "client authentication");
   set.add("client-secret-file", client.secret_file, "PATH", "File with the client secret")
-      .only_for("flow", kServerFlows, kFlowHint)
       .only_for("client-auth", kWithSecret, kAuthHint);
   set.add("private-key-file", client.private_key_file, "PATH",
           "Private key that signs client assertions")
-      .only_for("flow", kServerFlows, kFlowHint)
       .only_for("client-auth", kWithKey, kAuthHint);
   set.add("key-id", client.key_id, "ID", "Key ID (kid) of client assertions")
-      .only_for("flow", kServerFlows, kFlowHint)
       .needs("private-key-file");
   set.add("signing-alg", client.signing_alg, "ALG",
           "Signature algorithm; default: RS256, or by the key")
       .example("ES256")
-      .only_for("flow", kServerFlows, kFlowHint)
       .needs("private-key-file");
   set.add("client-certificate", client.certificate, "PATH",
-          "Client certificate for TLS (tls_client_auth)")
-      .only_for("flow", kServerFlows, kFlowHint);
-  set.add("client-key", client.certificate_key, "PATH", "Private key of --client-certificate")
-      .only_for("flow", kServerFlows, kFlowHint);
+          "Client certificate for TLS (tls_client_auth)");
+  set.add("client-key", client.certificate_key, "PATH", "Private key of --client-certificate");
   set.add("client-assertion-type", client.assertion_type, "TYPE",
           "With --client-auth=federated: type, a URN or its last part")
       .default_text("jwt-bearer")
-      .only_for("flow", kServerFlows, kFlowHint)
       .only_for("client-auth", kFederated);
   set.add("client-assertion-audience", client.assertion_audience, "AUDIENCE",
           "Audience of client assertions; default: issuer or endpoint")
-      .only_for("flow", kServerFlows, kFlowHint)
       .needs("private-key-file");
 }
 
 void add_choices(OptionSet& set, Options& options) {
-  set.group("Access rules");
+  set.group("Access rules", kForServer);
   add_choice_patterns(set, "allow-client-id", options.client.allow_ids,
                       "Client ID that a ClusterProfile may choose")
-      .only_for("flow", kServerFlows, kFlowHint)
       .example("fleet-*")
       .weakens("lets a ClusterProfile choose any client",
                "list the client IDs, or a prefix of them",
@@ -224,67 +214,56 @@ void add_choices(OptionSet& set, Options& options) {
 
 void add_request(OptionSet& set, Options& options) {
   TokenRequest& request = options.request;
-  set.group("Request");
+  set.group("Request", kForToken);
   set.add("audience", request.audiences, "AUDIENCE",
           "Audience of the token; with pass-through, one it must have")
       .from_profile()
       .allowed_by("allow-audience")
-      .requested("flow", kServerFlows)  // with pass-through, it is only checked
-      .only_for("flow", kTokenFlows, kFlowHint);
-  set.add("resource", request.resources, "URI", "Resource that the token is for (RFC 8707)")
-      .only_for("flow", kServerFlows, kFlowHint);
-  set.add("scope", request.scope, "SCOPE", "Scopes of the token, separated by spaces")
-      .only_for("flow", kServerFlows, kFlowHint);
+      .requested("flow", kServerFlows);  // with pass-through, it is only checked
+  set.group("Request", kForServer);
+  set.add("resource", request.resources, "URI", "Resource that the token is for (RFC 8707)");
+  set.add("scope", request.scope, "SCOPE", "Scopes of the token, separated by spaces");
+  set.group("Request", kForExchange);
   set.add("subject-token-type", request.subject_token_type, "TYPE",
           "Type of the subject token, a URN or its last part")
-      .default_text(request.subject_token_type)
-      .only_for("flow", kExchangeFlow, kFlowHint);
+      .default_text(request.subject_token_type);
   set.add("requested-token-type", request.requested_token_type, "TYPE",
-          "Type of the token to request, a URN or its last part")
-      .only_for("flow", kExchangeFlow, kFlowHint);
+          "Type of the token to request, a URN or its last part");
   set.add("actor-token-file", options.actor_token_file, "PATH",
-          "File with the token of the acting party")
-      .only_for("flow", kExchangeFlow, kFlowHint);
+          "File with the token of the acting party");
   set.add("actor-token-type", request.actor_token_type, "TYPE",
           "Type of the actor token, a URN or its last part")
       .default_text(request.actor_token_type)
-      .only_for("flow", kExchangeFlow, kFlowHint)
       .needs("actor-token-file");
+  set.group("Request", kForServer);
   set.add_parsed("param", request.parameters, "NAME=VALUE",
                  "Further parameter of the token request",
                  [](const std::string& text) { return parse_token_parameter(text); })
-      .secret()
-      .only_for("flow", kServerFlows, kFlowHint);
+      .secret();
   set.add_parsed("token", request.token, "access_token|id_token",
                  "Token of the reply that becomes the credential", parse_reply_token)
       .choices(kReplyTokens)
-      .default_text("access_token")
-      .only_for("flow", kServerFlows, kFlowHint);
+      .default_text("access_token");
+  set.group("Request", kForToken);
   set.add("expect-audience", options.expect_audiences, "AUDIENCE",
-          "Refuse a returned token that is for none of these")
-      .only_for("flow", kTokenFlows, kFlowHint);
+          "Refuse a returned token that is for none of these");
 }
 
 void add_concierge(OptionSet& set, ConciergeOptions& concierge) {
-  set.group("Concierge");
+  set.group("Concierge", kForPinniped);
   set.add("concierge-authenticator-type", concierge.authenticator_type, "jwt|webhook",
           "With --flow=pinniped: kind of the authenticator")
-      .choices(kAuthenticatorTypes)
-      .only_for("flow", kPinnipedFlow, kFlowHint);
+      .choices(kAuthenticatorTypes);
   set.add("concierge-authenticator-name", concierge.authenticator_name, "NAME",
-          "With --flow=pinniped: name of the authenticator")
-      .only_for("flow", kPinnipedFlow, kFlowHint);
+          "With --flow=pinniped: name of the authenticator");
   set.add_parsed("concierge-api-group-suffix", concierge.api_group_suffix, "DOMAIN",
                  "With --flow=pinniped: suffix of the Concierge's API groups", parse_group_suffix)
-      .default_text(concierge.api_group_suffix)
-      .only_for("flow", kPinnipedFlow, kFlowHint);
+      .default_text(concierge.api_group_suffix);
   set.add_parsed("concierge-endpoint", concierge.endpoint, "URL",
                  "With --flow=pinniped: the Concierge; default: the cluster",
-                 parse_concierge_endpoint)
-      .only_for("flow", kPinnipedFlow, kFlowHint);
+                 parse_concierge_endpoint);
   set.add("concierge-ca-file", concierge.ca_file, "PATH",
           "CA certificates of --concierge-endpoint, not the system's")
-      .only_for("flow", kPinnipedFlow, kFlowHint)
       .needs("concierge-endpoint", "the cluster's own server is verified with its own CA");
 }
 

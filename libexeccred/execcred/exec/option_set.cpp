@@ -122,6 +122,7 @@ Status Option::check_form(const std::vector<std::string>& texts) const {
 
 OptionBuilder OptionSet::add(Option option) {
   option.group = group_;
+  if (!use_.option.empty()) option.uses.push_back(use_);
   option.not_identity = not_identity_;
   options_.push_back(std::move(option));
   return {options_, options_.size() - 1};

@@ -159,12 +159,8 @@ class OptionBuilder {
   OptionBuilder(std::vector<Option>& options, std::size_t index)
       : options_(&options), index_(index) {}
 
-  OptionBuilder& required() {
-    return set([](Option& o) { o.is_required = true; });
-  }
-  OptionBuilder& no_environment() {
-    return set([](Option& o) { o.has_environment = false; });
-  }
+  OptionBuilder& required() { return set(&Option::is_required, true); }
+  OptionBuilder& no_environment() { return set(&Option::has_environment, false); }
   // A variable that other programs read for the same setting ("AZURE_CLIENT_ID"), so that a
   // platform's setting need not be repeated. It is used if nothing else sets the option: no flag,
   // no EXECCRED_<NAME>, and no ClusterProfile that may set it. If there are several, the first one
@@ -175,29 +171,18 @@ class OptionBuilder {
   // These options name the same thing: if one of them is set, the platform's variables for this one
   // are neither read nor checked. The texts must be literals, and are not copied.
   OptionBuilder& no_variable_with(std::string_view one, std::string_view other) {
-    return set([=](Option& o) { o.rivals = {one, other}; });
+    return set(&Option::rivals, std::array{one, other});
   }
   // Values that differ in letter case alone are one value.
-  OptionBuilder& ignores_case() {
-    return set([](Option& o) { o.ignores_case = true; });
-  }
-  OptionBuilder& secret() {
-    return set([](Option& o) { o.is_secret = true; });
-  }
-  OptionBuilder& short_name(char c) {
-    return set([c](Option& o) { o.short_name = c; });
-  }
-  OptionBuilder& default_text(std::string_view text) {
-    return set([text](Option& o) { o.default_text = text; });
-  }
+  OptionBuilder& ignores_case() { return set(&Option::ignores_case, true); }
+  OptionBuilder& secret() { return set(&Option::is_secret, true); }
+  OptionBuilder& short_name(char c) { return set(&Option::short_name, c); }
+  OptionBuilder& default_text(std::string_view text) { return set(&Option::default_text, text); }
   // The default depends on the value of `option`, which is "" if that is not set. `option` must be
   // a literal, and is not copied.
   OptionBuilder& default_by(std::string_view option,
                             std::string_view (*text_for)(std::string_view value)) {
-    return set([=](Option& o) {
-      o.default_by = option;
-      o.default_for = text_for;
-    });
+    return set(&Option::default_by, option).set(&Option::default_for, text_for);
   }
   // The option may come from a ClusterProfile. Its field is the option's name in camelCase, unless
   // `config_fields` are given.
@@ -215,91 +200,62 @@ class OptionBuilder {
   // Lint judges a ClusterProfile's value by this rule, which also knows the controller's settings.
   OptionBuilder& judged_by(std::optional<Finding> (*judge)(const std::string& value,
                                                            const Settings& settings)) {
-    return set([judge](Option& o) { o.judge = judge; });
+    return set(&Option::judge, judge);
   }
   // A value from a ClusterProfile may need this option ("allow-audience"). `option` must be a
   // literal, and is not copied.
-  OptionBuilder& allowed_by(std::string_view option) {
-    return set([option](Option& o) { o.permission = option; });
-  }
+  OptionBuilder& allowed_by(std::string_view option) { return set(&Option::permission, option); }
   // The option is an identity that a ClusterProfile may choose, if it matches a pattern of the
   // option `permission` (profile_choice.hpp). `permission` must be a literal, and is not copied.
   OptionBuilder& chosen_among(std::string_view permission) {
-    return from_profile().allowed_by(permission).set([](Option& o) { o.is_choice = true; });
+    return from_profile().allowed_by(permission).set(&Option::is_choice, true);
   }
   // The field of a ClusterProfile is used also if the controller has set the option. The plugin
   // must refuse it if it may not replace that value, which is Setting::replaced.
-  OptionBuilder& replaceable() {
-    return set([](Option& o) { o.is_replaceable = true; });
-  }
-  OptionBuilder& or_from_field(std::string_view field) {
-    return set([field](Option& o) { o.shared_field = field; });
-  }
+  OptionBuilder& replaceable() { return set(&Option::is_replaceable, true); }
+  OptionBuilder& or_from_field(std::string_view field) { return set(&Option::shared_field, field); }
   // `names` are the option's only values. Another value is refused: "'x' is no flow", with the noun
   // "flow". The names and the noun must have static storage duration.
   OptionBuilder& choices(std::span<const std::string_view> names, std::string_view noun = {}) {
-    return set([=](Option& o) {
-      o.choices = names;
-      o.choice_noun = noun;
-    });
+    return set(&Option::choices, names).set(&Option::choice_noun, noun);
   }
   // `names` are special values of the option, which has other values too.
   OptionBuilder& choices_besides_others(std::span<const std::string_view> names) {
-    return choices(names).set([](Option& o) { o.has_other_values = true; });
+    return choices(names).set(&Option::has_other_values, true);
   }
   // `value` must be a literal, and is not copied.
-  OptionBuilder& example(std::string_view value) {
-    return set([value](Option& o) { o.example = value; });
-  }
+  OptionBuilder& example(std::string_view value) { return set(&Option::example, value); }
   // Values without placeholders must have this form. `form` must have static storage duration.
-  OptionBuilder& form(const ValueForm& form) {
-    return set([&form](Option& o) { o.form = &form; });
-  }
-  OptionBuilder& directory() {
-    return set([](Option& o) { o.is_directory = true; });
-  }
+  OptionBuilder& form(const ValueForm& form) { return set(&Option::form, &form); }
+  OptionBuilder& directory() { return set(&Option::is_directory, true); }
   // In the option's value, {clusterName} and {server.host} are filled in (template.hpp).
-  OptionBuilder& with_template() {
-    return set([](Option& o) { o.is_template = true; });
-  }
+  OptionBuilder& with_template() { return set(&Option::is_template, true); }
   // The option's value is a JSON array of strings: a program, which is run, and its arguments.
-  OptionBuilder& command() {
-    return set([](Option& o) { o.is_command = true; });
-  }
+  OptionBuilder& command() { return set(&Option::is_command, true); }
   // The option permits something that is refused otherwise. `effect` completes "which …", as in
   // "gives tokens to …". All texts must be literals, and are not copied.
   OptionBuilder& weakens(std::string_view effect, std::string_view hint = {},
                          bool (*is_weak)(std::string_view value) = nullptr) {
-    return set([=](Option& o) {
-      o.weakness = effect;
-      o.weakness_hint = hint;
-      o.is_weak = is_weak;
-    });
+    return set(&Option::weakness, effect)
+        .set(&Option::weakness_hint, hint)
+        .set(&Option::is_weak, is_weak);
   }
   // The same for a usual setting, which lint reports as information only.
   OptionBuilder& weakens_a_little(std::string_view effect, std::string_view hint) {
-    return weakens(effect, hint).set([](Option& o) { o.is_minor_weakness = true; });
+    return weakens(effect, hint).set(&Option::is_minor_weakness, true);
   }
   // The option has no use if the client sends no spec.cluster.
-  OptionBuilder& needs_cluster() {
-    return set([](Option& o) { o.needs_cluster = true; });
-  }
+  OptionBuilder& needs_cluster() { return set(&Option::needs_cluster, true); }
   // The option's value fills in {clusterName}.
-  OptionBuilder& names_cluster() {
-    return set([](Option& o) { o.names_cluster = true; });
-  }
+  OptionBuilder& names_cluster() { return set(&Option::names_cluster, true); }
   // The option's values are patterns of servers. Only these servers get a credential.
-  OptionBuilder& limits_servers() {
-    return set([](Option& o) { o.servers = Option::Servers::limited; });
-  }
+  OptionBuilder& limits_servers() { return set(&Option::servers, Option::Servers::limited); }
   // The option's values are patterns of servers to which a rule does not apply.
-  OptionBuilder& excepts_servers() {
-    return set([](Option& o) { o.servers = Option::Servers::excepted; });
-  }
+  OptionBuilder& excepts_servers() { return set(&Option::servers, Option::Servers::excepted); }
   // The option has no effect without the option `companion`, unless the plugin checks the
   // connection by itself (Binding). `companion` must be a literal, and is not copied.
   OptionBuilder& only_with(std::string_view companion) {
-    return set([companion](Option& o) { o.companion = companion; });
+    return set(&Option::companion, companion);
   }
   // The option is used only if `option` has one of the values; "" stands for an option that is not
   // set. If it is not used, a flag that sets it is an error with this hint, and every other source
@@ -324,18 +280,21 @@ class OptionBuilder {
   // copied.
   OptionBuilder& requested(std::string_view option = {},
                            std::span<const std::string_view> values = {}) {
-    return set([=](Option& o) {
-      o.is_requested = true;
-      o.requested_for = {.option = option, .values = values};
-    });
+    return set(&Option::is_requested, true)
+        .set(&Option::requested_for, OptionUse{.option = option, .values = values});
   }
   // Two runs that differ only in this option get the same credential, so its value is no part of
   // the cache's key. `reason` must be a literal, and is not copied.
   OptionBuilder& not_identity(std::string_view reason) {
-    return set([reason](Option& o) { o.not_identity = reason; });
+    return set(&Option::not_identity, reason);
   }
 
  private:
+  template <class Member, class Value>
+  OptionBuilder& set(Member Option::*member, Value value) {
+    (*options_)[index_].*member = std::move(value);
+    return *this;
+  }
   template <class Change>
   OptionBuilder& set(Change change) {
     change((*options_)[index_]);
@@ -373,9 +332,12 @@ class OptionSet {
   bool ignores_profile() const { return ignores_profile_; }
   bool reads_cluster_name() const { return !ignores_profile_ || reads_name_; }
 
-  // Sets the heading of the options that are added from now on. `title` must be a literal, and is
-  // not copied.
-  void group(std::string_view title) { group_ = title; }
+  // Sets the heading of the options that are added from now on, and what they all need first, as
+  // OptionBuilder::only_for() says it. All texts must be literals, and are not copied.
+  void group(std::string_view title, const OptionUse& use = {}) {
+    group_ = title;
+    use_ = use;
+  }
   // Declares the options that are added from now on as OptionBuilder::not_identity() does.
   void not_identity(std::string_view reason) { not_identity_ = reason; }
 
@@ -421,6 +383,7 @@ class OptionSet {
   OptionBuilder add(Option option);
 
   std::string_view group_ = "Options";
+  OptionUse use_ = {};
   std::string_view not_identity_ = {};
   bool ignores_profile_ = false;
   bool reads_name_ = false;
