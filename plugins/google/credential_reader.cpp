@@ -14,9 +14,7 @@ namespace {
 
 Result<SecretString> read_secret(const json::Value& value, const std::string& path) {
   const std::string* const text = value.string();
-  if (text == nullptr) {
-    return json::field_error(path, "must be a string, not " + std::string(value.kind()));
-  }
+  if (text == nullptr) return json::wrong_kind(path, "a string", value);
   if (trim(*text).empty()) return json::field_error(path, "is empty");
   return SecretString(*text);
 }
@@ -45,9 +43,7 @@ Result<std::optional<int>> optional_number(const json::ObjectReader& reader, std
   const json::Value* const value = reader.find(name);
   if (value == nullptr) return std::optional<int>();
   const std::string path = reader.path_of(name);
-  if (value->number() == nullptr) {
-    return json::field_error(path, "must be a number, not " + std::string(value->kind()));
-  }
+  if (value->number() == nullptr) return json::wrong_kind(path, "a number", *value);
   const std::string& text = value->number()->text;
   int number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);

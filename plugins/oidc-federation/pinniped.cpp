@@ -84,8 +84,7 @@ Result<std::string> text_of(const json::ObjectReader& object, std::string_view n
   const json::Value* const value = object.find(name);
   if (value == nullptr) return std::string();
   if (value->string() != nullptr) return *value->string();
-  return json::field_error(object.path_of(name),
-                           "must be a string, not " + std::string(value->kind()));
+  return json::wrong_kind(object.path_of(name), "a string", *value);
 }
 
 Result<Credential> take_certificate(const json::ObjectReader& found, TimePoint now) {

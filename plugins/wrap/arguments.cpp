@@ -6,6 +6,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/exec/template.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -76,7 +77,7 @@ Result<std::string> value_of(const Options& options, std::string_view field, con
         "set it in the ClusterProfile's extension client.authentication.k8s.io/exec");
   }
   if (value->string() == nullptr) {
-    return Error::configuration(path + " must be a string, not " + std::string(value->kind()));
+    return json::wrong_kind(path, "a string", *value);
   }
   TRY(check_value(options, field, *value->string()));
   return *value->string();

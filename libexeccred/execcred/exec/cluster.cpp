@@ -26,8 +26,7 @@ Result<std::string> certificate_authority_data(const ObjectReader& object) {
   const json::Value* value = object.find(kName);
   if (value == nullptr) return std::string();
   if (value->string() == nullptr) {
-    return json::field_error(object.path_of(kName),
-                             "must be a string, not " + std::string(value->kind()));
+    return json::wrong_kind(object.path_of(kName), "a string", *value);
   }
   return *value->string();
 }

@@ -78,9 +78,7 @@ inline const json::Array& elements(const ObjectReader& object, std::string_view 
   const json::Value* value = object.find(field);
   if (value == nullptr) return kNone;
   if (value->array() != nullptr) return *value->array();
-  problems.push_back(
-      json::field_error(object.path_of(field),
-                        "must be " + std::string(wanted) + ", not " + std::string(value->kind())));
+  problems.push_back(json::wrong_kind(object.path_of(field), wanted, *value));
   return kNone;
 }
 

@@ -9,10 +9,6 @@
 namespace execcred::json {
 namespace {
 
-Error wrong_kind(const std::string& path, std::string_view wanted, const Value& value) {
-  return field_error(path, "must be " + std::string(wanted) + ", not " + std::string(value.kind()));
-}
-
 std::string element(const std::string& path, std::size_t index) {
   return path + "[" + std::to_string(index) + "]";
 }
@@ -35,6 +31,10 @@ Result<std::vector<std::string>> read_array(const Value& value, const std::strin
 Error field_error(const std::string& path, std::string_view problem) {
   return Error{.kind = Error::Kind::configuration,
                .message = (path.empty() ? "the document" : path) + " " + std::string(problem)};
+}
+
+Error wrong_kind(const std::string& path, std::string_view wanted, const Value& value) {
+  return field_error(path, "must be " + std::string(wanted) + ", not " + std::string(value.kind()));
 }
 
 Result<std::string> read_string(const Value& value, const std::string& path) {

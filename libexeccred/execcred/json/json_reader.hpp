@@ -69,5 +69,7 @@ Result<std::vector<std::string>> read_strings(const Value& value, const std::str
 
 // An Error (configuration) about the field at `path`: "PATH PROBLEM".
 Error field_error(const std::string& path, std::string_view problem);
+// The same about a value of another kind: "PATH must be WANTED, not a number".
+Error wrong_kind(const std::string& path, std::string_view wanted, const Value& value);
 
 }  // namespace execcred::json

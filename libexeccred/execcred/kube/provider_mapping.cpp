@@ -113,9 +113,7 @@ namespace {
 // The text of the controller itself: arguments and values may have several lines, but no NUL.
 Result<std::string> read_text(const json::Value& value, const std::string& path) {
   const std::string* text = value.string();
-  if (text == nullptr) {
-    return json::field_error(path, "must be a string, not " + std::string(value.kind()));
-  }
+  if (text == nullptr) return json::wrong_kind(path, "a string", value);
   if (text->find('\0') != std::string::npos) return json::field_error(path, "has a NUL character");
   return *text;
 }
