@@ -6,6 +6,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/oauth/client_authentication.hpp>
 #include <execcred/oauth/jwt_sign.hpp>
 #include <execcred/oauth/local_url.hpp>
 #include <execcred/oauth/token_post.hpp>
@@ -35,11 +36,7 @@ void add_client(const ExternalAccount& account, HttpRequest& request) {
   if (account.client_id.empty() || account.client_secret.empty()) return;
   SecretString pair(account.client_id + ":");
   pair.append(account.client_secret.reveal());
-  std::string encoded = encode_base64(pair.reveal());
-  SecretString value("Basic ");
-  value.append(encoded);
-  wipe(encoded);
-  request.headers.push_back({.name = "Authorization", .value = std::move(value)});
+  request.headers.push_back(basic_authorization(pair));
 }
 
 Result<SecretString> signed_by(const ServiceAccountKey& key, const json::Value& claims) {

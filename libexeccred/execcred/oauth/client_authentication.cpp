@@ -52,11 +52,7 @@ void add_basic(const ClientAuthentication& client, HttpRequest& request) {
   SecretString pair = form_urlencode(client.client_id);
   pair.append(":");
   pair.append(form_urlencode(client.secret.reveal()).reveal());
-  std::string encoded = encode_base64(pair.reveal());
-  SecretString value("Basic ");
-  value.append(encoded);
-  wipe(encoded);
-  request.headers.push_back({.name = "Authorization", .value = std::move(value)});
+  request.headers.push_back(basic_authorization(pair));
 }
 
 Result<std::string> random_id() {
@@ -151,6 +147,14 @@ ClientAuthMethod default_client_auth(const ClientAuthChoice& choice) {
 std::string client_assertion_type(std::string_view name) {
   const bool is_whole = name.find(':') != std::string_view::npos;
   return std::string(is_whole ? std::string_view() : kAssertionTypes).append(name);
+}
+
+HttpHeader basic_authorization(const SecretString& pair) {
+  std::string encoded = encode_base64(pair.reveal());
+  SecretString value("Basic ");
+  value.append(encoded);
+  wipe(encoded);
+  return {.name = "Authorization", .value = std::move(value)};
 }
 
 Status authenticate_client(const ClientAuthentication& client, TimePoint now, HttpRequest& request,

@@ -56,6 +56,9 @@ ClientAuthMethod default_client_auth(const ClientAuthChoice& choice);
 // "urn:ietf:params:oauth:client-assertion-type:".
 std::string client_assertion_type(std::string_view name);
 
+// The header for a pair of "ID:SECRET" (RFC 7617).
+HttpHeader basic_authorization(const SecretString& pair);
+
 struct ClientAuthentication {
   ClientAuthMethod method = ClientAuthMethod::none;
   std::string client_id = {};
