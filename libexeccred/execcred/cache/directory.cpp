@@ -4,6 +4,7 @@
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/cache/key.hpp>
+#include <execcred/os/file_write.hpp>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -60,16 +61,6 @@ std::string new_name(const std::string& name) {
     number = static_cast<std::uint64_t>(now) ^ (static_cast<std::uint64_t>(getpid()) << 40U);
   }
   return name.substr(0, name.find('.')) + "." + hex_digits(number) + ".new";
-}
-
-bool write_whole(int descriptor, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t count = ::write(descriptor, content.data(), content.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    content.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
 }
 
 bool set_time(int descriptor, TimePoint time) {

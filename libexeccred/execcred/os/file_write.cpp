@@ -36,18 +36,6 @@ Error cannot_write(const fs::path& path, const std::string& why, std::string hin
 constexpr std::string_view kNewMark = ".execcred-";
 constexpr std::string_view kRandomLetters = "XXXXXX";  // mkostemp's
 
-// Writes the content and its permissions to the disk. Returns false, with errno set, at the first
-// failure.
-bool write_whole(int file, std::string_view content, mode_t mode) {
-  while (!content.empty()) {
-    const ssize_t count = write(file, content.data(), content.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    content.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return fchmod(file, mode) == 0 && fsync(file) == 0;
-}
-
 void sync_directory(const fs::path& target) {
   const fs::path directory = target.has_parent_path() ? target.parent_path() : fs::path(".");
   const FileDescriptor descriptor(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -98,6 +86,16 @@ FileDescriptor lock_directory(const fs::path& target) {
 
 }  // namespace
 
+bool write_whole(int descriptor, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t count = ::write(descriptor, content.data(), content.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
 NewFile::NewFile(const fs::path& target)
     : target_(target),
       path_(((target.has_parent_path() ? target.parent_path() / "" : fs::path()) /
@@ -141,7 +139,9 @@ Status NewFile::fill(std::string_view content, mode_t mode) {
   // Closed at the end of the function, because a program that is open for writing cannot be
   // executed.
   const FileDescriptor file = std::move(file_);
-  if (write_whole(file.get(), content, mode)) return {};
+  if (write_whole(file.get(), content) && fchmod(file.get(), mode) == 0 && fsync(file.get()) == 0) {
+    return {};
+  }
   return cannot_write(target_, system_message(errno));
 }
 

@@ -53,6 +53,9 @@ class NewFile {
   FileDescriptor file_;
 };
 
+// Writes the whole content. Returns false, with errno set, at the first failure.
+bool write_whole(int descriptor, std::string_view content);
+
 // Fails (configuration) if replace_file() would refuse `path` as it is: if it is anything other
 // than a regular file that its owner may write. A file that does not exist can be replaced.
 Status check_replaceable(const std::filesystem::path& path);
