@@ -245,8 +245,8 @@ def check_doctor():
     with open(os.path.join(SOURCE, "docs", "troubleshooting.md"), encoding="utf-8") as file:
         linked = re.findall(r"\[`([a-z0-9-]+)`\]\(causes\.md#\1\)", file.read())
     check(sorted(linked) == sorted(known), f"troubleshooting.md links each: {set(linked) ^ set(known)}")
-    with open(os.path.join(SOURCE, "libexeccred", "execcred", "base", "cause.hpp"), encoding="utf-8") as file:
-        declared = re.findall(r'std::string_view k\w+ = "([a-z-]+)"', file.read())
+    with open(os.path.join(SOURCE, "libexeccred", "execcred", "base", "causes.inc"), encoding="utf-8") as file:
+        declared = re.findall(r'CAUSE\(k\w+, "([a-z-]+)"\)', file.read())
     check(sorted(declared) == sorted(known), f"the schema has each: {set(declared) ^ set(known)}")
 
 
