@@ -45,8 +45,7 @@ Result<SecretString> read_token(const ContainerEndpoint& endpoint) {
         TRY(Inputs::unrecorded_file("its token is recorded", endpoint.token_file));
     SecretString token = content.trimmed();
     if (!token.empty() && !has_control_character(token.reveal())) return token;
-    return Error{.kind = Error::Kind::no_credential,
-                 .message = token.empty() ? "it is empty" : "it is no value of a header"};
+    return Error::no_credential(token.empty() ? "it is empty" : "it is no value of a header");
   };
   return read().context("reading AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE " +
                         in_quotes(endpoint.token_file.native()));
@@ -114,8 +113,7 @@ Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, const Tl
   const json::SecretValue document = TRY(json_object_of(reply, server));
   Result<AwsCredentials> credentials = aws_credentials_of_json(*document, "Token");
   if (credentials && credentials->session_token.empty()) {
-    credentials = Error{.kind = Error::Kind::no_credential,
-                        .message = "its credentials lack a session token"};
+    credentials = Error::no_credential("its credentials lack a session token");
   }
   return std::move(credentials).context("reading what " + server + " answered");
 }

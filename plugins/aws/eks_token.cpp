@@ -43,10 +43,9 @@ Result<Credential> sign_eks_token(const TokenTarget& target, const AwsCredential
     credential.expires_at = std::min(*credential.expires_at, *credentials.expires_at);
   }
   if (credential.token.size() <= kMaxToken) return credential;
-  return Error{.kind = Error::Kind::no_credential,
-               .message = "the token would have " + std::to_string(credential.token.size()) +
-                          " bytes, and an EKS cluster takes " + std::to_string(kMaxToken),
-               .hint = "the session's own token is too long: give the session fewer tags"};
+  return Error::no_credential("the token would have " + std::to_string(credential.token.size()) +
+                                  " bytes, and an EKS cluster takes " + std::to_string(kMaxToken),
+                              "the session's own token is too long: give the session fewer tags");
 }
 
 }  // namespace execcred::aws

@@ -77,8 +77,7 @@ Result<std::string> sts_url(std::string_view region, const Environment& environm
                                   : !url->query.empty()    ? "has a query"
                                                            : "";
       if (problem.empty()) return std::string(*text);
-      return Error{.kind = Error::Kind::configuration,
-                   .message = std::string(name) + " " + redacted_url(*text) + " " + problem};
+      return Error::configuration(std::string(name) + " " + redacted_url(*text) + " " + problem);
     }
   }
   return "https://" + sts_host(region, endpoint_variant(environment)) + "/";

@@ -40,10 +40,9 @@ Status check_partition(const CredentialPlan& plan, const std::string& region) {
   for (const Role& role : plan.roles) roles.emplace_back(role.arn);
   for (const std::string_view role : roles) {
     if (is_in_partition_of(role, region)) continue;
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "the role " + in_quotes(role) + " is not valid in region " +
-                            in_quotes(region) + ", which is of another partition",
-                 .hint = "a cluster of another partition needs a role there"};
+    return Error::configuration("the role " + in_quotes(role) + " is not valid in region " +
+                                    in_quotes(region) + ", which is of another partition",
+                                "a cluster of another partition needs a role there");
   }
   return {};
 }

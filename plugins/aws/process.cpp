@@ -15,7 +15,7 @@ namespace {
 Result<AwsCredentials> read_reply(const json::Value& document) {
   const json::Value* const version = document.find("Version");
   if (version == nullptr || version->number() == nullptr || version->number()->text != "1") {
-    return Error{.kind = Error::Kind::no_credential, .message = "its 'Version' is not 1"};
+    return Error::no_credential("its 'Version' is not 1");
   }
   return aws_credentials_of_json(document, "SessionToken");
 }
@@ -48,8 +48,7 @@ Result<AwsCredentials> run_credential_process(const InnerCommand& command,
               .context("running credential_process"));
   const Result<json::SecretValue> document = json::parse_secret(output.reveal());
   if (!document) {
-    return Result<AwsCredentials>(Error{.kind = Error::Kind::no_credential,
-                                        .message = "the JSON " + document.error().message})
+    return Result<AwsCredentials>(Error::no_credential("the JSON " + document.error().message))
         .context(doing);
   }
   return read_reply(**document).context(doing);

@@ -93,9 +93,8 @@ Result<std::string> Profile::text(std::string_view setting) const {
   if (section == nullptr) return std::string();
   const SecretString* const found = section->find(setting);
   if (!has_control_character(found->reveal())) return std::string(found->reveal());
-  return Error{.kind = Error::Kind::configuration,
-               .message = "the setting " + in_quotes(setting) + " of the profile " +
-                          in_quotes(name_) + " has several lines, or a tab in it"};
+  return Error::configuration("the setting " + in_quotes(setting) + " of the profile " +
+                              in_quotes(name_) + " has several lines, or a tab in it");
 }
 
 Result<Profiles> Profiles::load(const Environment& environment, const ReadFile& read_shared) {
@@ -112,9 +111,8 @@ Result<Profiles> Profiles::load(const Environment& environment, const ReadFile& 
     section.name = profile_of_config(section.name);
     if (section.name.empty()) continue;
     if (!names.insert(section.name).second) {
-      return Error{.kind = Error::Kind::configuration,
-                   .message = in_quotes(config.path.native()) + " has the profile " +
-                              in_quotes(section.name) + " twice"};
+      return Error::configuration(in_quotes(config.path.native()) + " has the profile " +
+                                  in_quotes(section.name) + " twice");
     }
     profiles.config_.push_back(std::move(section));
   }

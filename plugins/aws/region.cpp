@@ -43,10 +43,9 @@ Result<std::optional<Found>> region_of_profile(const Options& options, const Pro
 
 Result<std::string> checked(const Found& found) {
   if (is_aws_region(found.region)) return found.region;
-  return Error{.kind = Error::Kind::configuration,
-               .message = std::string(found.where) + " " + in_quotes(found.region) +
-                          " is no name of an AWS region",
-               .hint = std::string(kHint)};
+  return Error::configuration(
+      std::string(found.where) + " " + in_quotes(found.region) + " is no name of an AWS region",
+      std::string(kHint));
 }
 
 }  // namespace
@@ -60,9 +59,7 @@ Result<std::optional<std::string>> known_region(const Options& options, const Pr
     return std::optional(std::move(region));
   }
   if (!is_aws_metadata_disabled(environment)) return std::optional<std::string>();
-  return Error{.kind = Error::Kind::configuration,
-               .message = "no region is known",
-               .hint = std::string(kHint)};
+  return Error::configuration("no region is known", std::string(kHint));
 }
 
 Result<std::string> region_of_instance(CallContext& call) {

@@ -78,9 +78,8 @@ Result<RoleSession> StsClient::ask(HttpRequest request, const std::string& actio
   RoleSession session = TRY(read_sts_reply(reply, action, server));
   const auto end = session.credentials.expires_at;
   if (end && *end <= call_.clock.now()) {
-    return Error{.kind = Error::Kind::no_credential,
-                 .message = "the session that " + server + " gave has ended already",
-                 .hint = "check this machine's clock"};
+    return Error::no_credential("the session that " + server + " gave has ended already",
+                                "check this machine's clock");
   }
   return session;
 }

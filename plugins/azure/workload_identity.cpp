@@ -27,10 +27,9 @@ constexpr const char* kWebhookHint =
     "; AKS sets it in Pods with the label azure.workload.identity/use: \"true\"";
 
 Error unset(std::string_view what, std::string_view option, std::string_view variable) {
-  return Error{
-      .kind = Error::Kind::configuration,
-      .message = "no " + std::string(what) + " is set",
-      .hint = "pass " + std::string(option) + ", or set " + std::string(variable) + kWebhookHint};
+  return Error::configuration(
+      "no " + std::string(what) + " is set",
+      "pass " + std::string(option) + ", or set " + std::string(variable) + kWebhookHint);
 }
 
 class WorkloadIdentity final : public Identity {

@@ -62,14 +62,13 @@ Status use_provider(const std::string& provider, GoogleCredentials& credentials)
   if (auto* account = std::get_if<ExternalAccount>(&credentials.source)) {
     account->audience = audience_of_provider(provider, credentials.universe_domain);
     if (account->user_project.empty()) return {};
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "--" + std::string(kProviderOption) +
-                            " has no use with workforce_pool_user_project"};
+    return Error::configuration("--" + std::string(kProviderOption) +
+                                " has no use with workforce_pool_user_project");
   }
   const std::string type = credentials.type.empty() ? "the metadata server's" : credentials.type;
-  return Error{.kind = Error::Kind::configuration,
-               .message = "a workload identity provider has no use with " + type + " credentials",
-               .hint = "credentials of the type external_account name what is exchanged there"};
+  return Error::configuration(
+      "a workload identity provider has no use with " + type + " credentials",
+      "credentials of the type external_account name what is exchanged there");
 }
 
 Result<GoogleCredentials> read_credentials(const Place& place, const Endpoints& endpoints,

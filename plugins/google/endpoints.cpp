@@ -72,9 +72,8 @@ bool is_known(Service service, const Url& url) {
 
 Status Endpoints::check(Service service, const std::string& url, std::string_view field) const {
   const auto wrong = [&](const std::string& problem, std::string hint = {}) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = std::string(field) + " " + redacted_url(url) + " " + problem,
-                 .hint = std::move(hint)};
+    return Error::configuration(std::string(field) + " " + redacted_url(url) + " " + problem,
+                                std::move(hint));
   };
   Result<Url> parsed = parse_url(url);
   if (!parsed) return wrong(parsed.error().message);
@@ -90,10 +89,9 @@ Status Endpoints::check(Service service, const std::string& url, std::string_vie
       std::any_of(allowed_.begin(), allowed_.end(),
                   [&](const UrlPattern& pattern) { return pattern.matches(*parsed); });
   if (is_allowed) return {};
-  return Error{.kind = Error::Kind::no_credential,
-               .message = std::string(field) + " is at " + origin_of(*parsed) +
-                          ", which is not a server of Google's for this",
-               .hint = "if that is meant: --allow-endpoint='" + origin_of(*parsed) + "/*'"};
+  return Error::no_credential(std::string(field) + " is at " + origin_of(*parsed) +
+                                  ", which is not a server of Google's for this",
+                              "if that is meant: --allow-endpoint='" + origin_of(*parsed) + "/*'");
 }
 
 }  // namespace execcred::google

@@ -163,9 +163,8 @@ Result<ExecutableReply> parse_executable_reply(std::string_view text, TimePoint 
 Result<SecretString> run_executable(const ExecutableSource& source, const ExternalAccount& account,
                                     const CallContext& call) {
   if (call.environment.get(kAllowed) != "1") {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "the credentials file names a program to run, which is not allowed",
-                 .hint = "if that is meant: " + std::string(kAllowed) + "=1"};
+    return Error::configuration("the credentials file names a program to run, which is not allowed",
+                                "if that is meant: " + std::string(kAllowed) + "=1");
   }
   SecretString stored = TRY(
       read_output_file(source, call).context("reading " + in_quotes(source.output_file.native())));

@@ -94,10 +94,9 @@ Result<TokenReply> FlowRun::refresh(TokenServer& server, const SecretString& ori
                                     const std::optional<CacheDirectory>& directory,
                                     CallContext& call) const {
   if (!directory) {
-    return Error{
-        .kind = Error::Kind::configuration,
-        .message = "there is no safe place for a new refresh token",
-        .hint = "--cache-dir=PATH names one; --debug reports what is wrong with the current one"};
+    return Error::configuration(
+        "there is no safe place for a new refresh token",
+        "--cache-dir=PATH names one; --debug reports what is wrong with the current one");
   }
   const RefreshTokenStore::Source source = {
       .token_server = server_url(), .client_id = options_.client.id, .original = original.copy()};

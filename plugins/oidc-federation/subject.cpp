@@ -50,9 +50,8 @@ Result<SecretString> run_subject_command(const InnerCommand& command, const Call
 Result<SecretString> fetch_spiffe(const Options& options, const CallContext& call) {
   const SpiffeOptions& spiffe = options.subject.spiffe;
   if (spiffe.socket.empty()) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "--subject=spiffe needs the Workload API's socket",
-                 .hint = "set SPIFFE_ENDPOINT_SOCKET=unix:///PATH, or pass --socket"};
+    return Error::configuration("--subject=spiffe needs the Workload API's socket",
+                                "set SPIFFE_ENDPOINT_SOCKET=unix:///PATH, or pass --socket");
   }
   WorkloadEndpoint endpoint = TRY(parse_workload_endpoint(spiffe.socket));
   const WorkloadApi api(std::move(endpoint), call);
@@ -102,7 +101,7 @@ Status Subject::read(Inputs& inputs) {
       inputs.add_process();
       return {};
   }
-  return Error{.message = "a source of subject tokens without a name"};
+  return Error::internal("a source of subject tokens without a name");
 }
 
 Status Subject::take(Result<SecretString> content, Inputs& inputs) {

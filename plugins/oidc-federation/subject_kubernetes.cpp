@@ -33,9 +33,8 @@ Result<std::string> own_service_account(const std::string& subject) {
       return name;
     }
   }
-  return Error{.kind = Error::Kind::configuration,
-               .message = "--subject=kubernetes needs --service-account=NAMESPACE/NAME",
-               .hint = "only in a Pod it is known without that: the Pod's own"};
+  return Error::configuration("--subject=kubernetes needs --service-account=NAMESPACE/NAME",
+                              "only in a Pod it is known without that: the Pod's own");
 }
 
 }  // namespace

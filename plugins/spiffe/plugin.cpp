@@ -27,9 +27,8 @@ class Spiffe final : public Provider {
 
   Result<Plan> plan(const Settings& /*settings*/, Inputs& inputs) const override {
     if (options_.socket.empty()) {
-      return Error{.kind = Error::Kind::configuration,
-                   .message = "the SPIFFE Workload API's socket is not known",
-                   .hint = "set SPIFFE_ENDPOINT_SOCKET=unix:///PATH, or pass --socket"};
+      return Error::configuration("the SPIFFE Workload API's socket is not known",
+                                  "set SPIFFE_ENDPOINT_SOCKET=unix:///PATH, or pass --socket");
     }
     const bool is_jwt = options_.type == SvidType::jwt;
     if (is_jwt && options_.audiences.empty()) return no_audience(inputs.request());

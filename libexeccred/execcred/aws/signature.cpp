@@ -148,7 +148,7 @@ class Signer {
 
 Result<AwsRequest> aws_request(std::string_view method, std::string_view text) {
   const auto wrong = [text](const std::string& problem) {
-    return Error{.kind = Error::Kind::configuration, .message = redacted_url(text) + " " + problem};
+    return Error::configuration(redacted_url(text) + " " + problem);
   };
   const Result<Url> url = parse_url(text);
   if (!url) return wrong(url.error().message);

@@ -29,9 +29,8 @@ constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
 constexpr std::uint64_t kTooLong = std::uint64_t{1} << 63U;
 
 Error malformed(std::string_view text) {
-  return Error{.kind = Error::Kind::configuration,
-               .message = in_quotes(text) + " is no duration",
-               .hint = "write it like 90s, 5m or 1h30m"};
+  return Error::configuration(in_quotes(text) + " is no duration",
+                              "write it like 90s, 5m or 1h30m");
 }
 
 // Removes the digits at the front of `rest`. Returns false if their number exceeds kTooLong.
@@ -121,9 +120,8 @@ Result<Duration> parse_timeout(std::string_view text) {
   constexpr Duration kLongest = std::chrono::seconds(60);
   const Duration timeout = TRY(parse_duration(text));
   if (timeout > Duration::zero() && timeout <= kLongest) return timeout;
-  return Error{.kind = Error::Kind::configuration,
-               .message = in_quotes(text) + " is not above 0 and at most 60s",
-               .hint = "some clients wait only 10s for a plugin"};
+  return Error::configuration(in_quotes(text) + " is not above 0 and at most 60s",
+                              "some clients wait only 10s for a plugin");
 }
 
 std::string format_duration(Duration duration) {

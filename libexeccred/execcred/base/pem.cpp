@@ -115,9 +115,7 @@ Result<std::vector<std::string>> parse_pem_certificates(std::string_view text) {
 namespace {
 
 Error malformed(std::string problem, std::string hint = {}) {
-  return Error{.kind = Error::Kind::no_credential,
-               .message = "is PEM " + std::move(problem),
-               .hint = std::move(hint)};
+  return Error::no_credential("is PEM " + std::move(problem), std::move(hint));
 }
 
 Result<PemBlock> decode_tolerantly(const PemPart& part) {

@@ -15,9 +15,8 @@ using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
 Error malformed(std::string_view text) {
-  return Error{.kind = Error::Kind::configuration,
-               .message = quoted_time(text) + " is no RFC 3339 time",
-               .hint = "write it like 2026-07-01T12:00:00Z"};
+  return Error::configuration(quoted_time(text) + " is no RFC 3339 time",
+                              "write it like 2026-07-01T12:00:00Z");
 }
 
 void append_digits(std::string& out, int value, std::size_t width) {

@@ -29,9 +29,8 @@ std::string hint_for(std::string_view text) {
 }
 
 Error wrong(std::string_view text, std::string_view why) {
-  return Error{.kind = Error::Kind::configuration,
-               .message = redacted_url(text) + " is no pattern: it " + std::string(why),
-               .hint = hint_for(text)};
+  return Error::configuration(redacted_url(text) + " is no pattern: it " + std::string(why),
+                              hint_for(text));
 }
 
 }  // namespace
@@ -156,9 +155,9 @@ Result<AudiencePattern> AudiencePattern::parse(std::string_view text) {
   pattern.text_ = text;
   const std::string_view fault = fault_of_text_pattern(text);
   if (!fault.empty()) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = in_quotes(text) + " is no audience pattern: it " + std::string(fault),
-                 .hint = "write the audience, a prefix that ends in *, 'server', or 'any'"};
+    return Error::configuration(
+        in_quotes(text) + " is no audience pattern: it " + std::string(fault),
+        "write the audience, a prefix that ends in *, 'server', or 'any'");
   }
   return pattern;
 }

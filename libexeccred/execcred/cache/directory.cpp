@@ -27,8 +27,7 @@ namespace {
 constexpr int kFileFlags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 Error cannot_write(const std::string& name) {
-  return Error{.kind = Error::Kind::unavailable,
-               .message = "cannot write the cache's file " + name + ": " + system_message(errno)};
+  return Error::unavailable("cannot write the cache's file " + name + ": " + system_message(errno));
 }
 
 // The names of all files that the cache writes. '#' is a number of 16 hexadecimal digits.

@@ -80,9 +80,8 @@ Result<std::optional<CacheDirectory>> first_of(std::vector<CacheCandidate>& cand
 }  // namespace
 
 Error CacheCandidate::unsafe(std::string_view where, const std::string& why) const {
-  return Error{.kind = Error::Kind::configuration,
-               .message = "the cache directory " + in_quotes(path_) + " is not safe: " +
-                          (where == path_ ? "it" : in_quotes(where)) + " " + why};
+  return Error::configuration("the cache directory " + in_quotes(path_) + " is not safe: " +
+                              (where == path_ ? "it" : in_quotes(where)) + " " + why);
 }
 
 // A missing folder above the cache directory is no failure here; opening it fails later.
@@ -126,9 +125,9 @@ Result<CacheDirectory> CacheDirectory::open(std::string_view asked, const Enviro
   std::vector<CacheCandidate> candidates = candidates_for(asked, environment);
   std::optional<CacheDirectory> directory = TRY(first_of(candidates, if_missing));
   if (directory) return *std::move(directory);
-  return Error{.kind = Error::Kind::configuration,
-               .message = "there is no cache directory " + in_quotes(candidates.front().path()) +
-                          (if_missing == IfMissing::create ? ", and it cannot be made" : "")};
+  return Error::configuration("there is no cache directory " +
+                              in_quotes(candidates.front().path()) +
+                              (if_missing == IfMissing::create ? ", and it cannot be made" : ""));
 }
 
 Result<std::optional<CacheDirectory>> CacheDirectory::find(std::string_view asked,

@@ -94,8 +94,7 @@ Status check_certificate_authority(const AccessRules& rules, const Cluster& clus
       TRY(read_file(rules.server_ca_file, kMaxKubeconfig).context("reading --server-ca-file"));
   const Result<std::vector<std::string>> pinned = parse_pem_certificates(pinned_text);
   if (!pinned) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "--server-ca-file " + path + " " + pinned.error().message};
+    return Error::configuration("--server-ca-file " + path + " " + pinned.error().message);
   }
   const std::string field = "spec.cluster.certificate-authority-data ";
   const std::string hint = "the cluster's CA must be that of --server-ca-file " + path;

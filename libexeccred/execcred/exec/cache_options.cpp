@@ -14,9 +14,8 @@ namespace {
 Result<std::optional<Duration>> parse_refresh_before(const std::string& text) {
   const Duration before = TRY(parse_duration(text));
   if (before >= Duration::zero()) return std::optional(before);
-  return Error{.kind = Error::Kind::configuration,
-               .message = in_quotes(text) + " is negative",
-               .hint = "with 0s, a credential is used up to its end"};
+  return Error::configuration(in_quotes(text) + " is negative",
+                              "with 0s, a credential is used up to its end");
 }
 
 void add(OptionSet& set, CacheOptions& options, bool* is_requested) {

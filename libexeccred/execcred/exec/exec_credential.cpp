@@ -185,8 +185,7 @@ Result<ApiVersion> parse_api_version(std::string_view text) {
   const std::string_view name = text.starts_with(kGroup) ? text.substr(kGroup.size()) : text;
   if (name == "v1") return ApiVersion::v1;
   if (name == "v1beta1") return ApiVersion::v1beta1;
-  return Error{.kind = Error::Kind::configuration,
-               .message = in_quotes(text) + " is no version of ours: v1 and v1beta1 are"};
+  return Error::configuration(in_quotes(text) + " is no version of ours: v1 and v1beta1 are");
 }
 
 Result<ExecInfo> parse_exec_info(std::string_view text, ApiVersion version_if_absent) {

@@ -134,9 +134,8 @@ OptionBuilder OptionSet::add(std::string_view name, bool& target, std::string_vi
               .store = [&target](const std::vector<std::string>& texts) -> Status {
                 const std::string& text = texts.front();
                 if (text != "true" && text != "1" && text != "false" && text != "0") {
-                  return Error{.kind = Error::Kind::configuration,
-                               .message = in_quotes(text) + " is neither true nor false",
-                               .hint = "write true or 1, false or 0"};
+                  return Error::configuration(in_quotes(text) + " is neither true nor false",
+                                              "write true or 1, false or 0");
                 }
                 target = text == "true" || text == "1";
                 return {};

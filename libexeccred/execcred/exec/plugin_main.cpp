@@ -36,9 +36,8 @@ constexpr Duration kShortestMaxAge = std::chrono::seconds(1);
 Result<Duration> parse_max_age(const std::string& text) {
   const Duration max_age = TRY(parse_duration(text));
   if (max_age >= kShortestMaxAge) return max_age;
-  return Error{.kind = Error::Kind::configuration,
-               .message = in_quotes(text) + " is below 1s",
-               .hint = "clients would run the plugin for every request"};
+  return Error::configuration(in_quotes(text) + " is below 1s",
+                              "clients would run the plugin for every request");
 }
 
 constexpr std::array<std::string_view, 2> kApiVersions = {"v1", "v1beta1"};
@@ -365,9 +364,7 @@ int fail(std::string_view program, const Error& error) {
 }
 
 Error internal_error() {
-  return Error{.kind = Error::Kind::internal,
-               .message = "internal error",
-               .hint = "please report it, with the output of --debug"};
+  return Error::internal("internal error", "please report it, with the output of --debug");
 }
 
 int run(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {

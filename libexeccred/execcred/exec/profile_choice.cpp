@@ -68,9 +68,8 @@ Result<ChoicePattern> ChoicePattern::parse(std::string_view text) {
   const std::string_view fault =
       text == "any" ? "would allow everything" : fault_of_text_pattern(text);
   if (!fault.empty()) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = in_quotes(text) + " is no pattern: it " + std::string(fault),
-                 .hint = "write what may be chosen, or a prefix of it that ends in *"};
+    return Error::configuration(in_quotes(text) + " is no pattern: it " + std::string(fault),
+                                "write what may be chosen, or a prefix of it that ends in *");
   }
   ChoicePattern pattern;
   pattern.text_ = text;

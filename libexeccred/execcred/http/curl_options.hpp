@@ -61,9 +61,8 @@ class CurlOptions {
 
   Status status() const {
     if (code_ == CURLE_OK) return {};
-    return Error{.kind = Error::Kind::internal,
-                 .message = std::string("libcurl does not do what is needed of it: ") +
-                            curl_easy_strerror(code_)};
+    return Error::internal(std::string("libcurl does not do what is needed of it: ") +
+                           curl_easy_strerror(code_));
   }
 
  private:

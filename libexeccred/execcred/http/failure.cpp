@@ -200,9 +200,8 @@ Error describe(const HttpFailure& failure) {
                          true);
     case CURLE_SSL_CERTPROBLEM:
       if (failure.tls == nullptr || !failure.tls->has_client_certificate()) return other(failure);
-      return Error{.kind = Kind::configuration,
-                   .message = "the client's certificate cannot be used",
-                   .hint = "its key or a signature may be too weak for TLS"};
+      return Error::configuration("the client's certificate cannot be used",
+                                  "its key or a signature may be too weak for TLS");
     case CURLE_OPERATION_TIMEDOUT:
       return timed_out(failure);
     case CURLE_GOT_NOTHING:

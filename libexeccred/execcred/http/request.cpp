@@ -89,9 +89,9 @@ std::optional<std::string_view> HttpResponse::header(std::string_view name) cons
 Result<std::string> read_ca_file(const std::filesystem::path& path) {
   std::string pem = TRY(read_file(path, kMaxKubeconfig));
   if (pem.find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = in_quotes(path.native()) + " holds no certificate in PEM",
-                 .hint = "give it the certificate of the CA, \"-----BEGIN CERTIFICATE-----\""};
+    return Error::configuration(
+        in_quotes(path.native()) + " holds no certificate in PEM",
+        "give it the certificate of the CA, \"-----BEGIN CERTIFICATE-----\"");
   }
   return pem;
 }

@@ -151,7 +151,7 @@ Status add_roots(X509_STORE& store, const RootPaths& paths) {
         is_ready && X509_LOOKUP_add_dir(directories, directory.c_str(), X509_FILETYPE_PEM) == 1;
   }
   if (is_ready) return {};
-  return Error{.kind = Error::Kind::internal, .message = "cannot set up the system's CA lookup"};
+  return Error::internal("cannot set up the system's CA lookup");
 }
 
 void read_roots_ahead(const X509_STORE& store) {

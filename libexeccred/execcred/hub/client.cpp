@@ -25,8 +25,7 @@ constexpr std::size_t kMaxSeveral = kMaxPage / 4;
 constexpr int kMaxPages = 10'000;
 
 Error unusable(const Hub& hub, const std::string& why) {
-  return Error{.kind = Error::Kind::no_credential,
-               .message = std::string(hub.noun) + "'s reply " + why};
+  return Error::no_credential(std::string(hub.noun) + "'s reply " + why);
 }
 
 bool is_created(const HttpResponse& response) {

@@ -304,8 +304,7 @@ void Lease::Session::note(Result<bool> tried) {
 // The error for a Lease that is lost because no renewal succeeded. `failure` is the error of the
 // last attempt, if it failed.
 Error Lease::Session::lost(std::optional<Error> failure) const {
-  Error error = std::move(failure).value_or(
-      Error{.kind = Error::Kind::unavailable, .message = "it was not renewed in time"});
+  Error error = std::move(failure).value_or(Error::unavailable("it was not renewed in time"));
   error.context.push_back("renewing the lease " +
                           in_quotes(settings_.name_space + "/" + settings_.name) +
                           ", which is therefore lost");

@@ -33,14 +33,12 @@ Result<Wanted> parse_name(std::string_view text, const std::string& name_space) 
   if (text.empty()) return wanted;
   if (!is_dns1123_subdomain(wanted.name) ||
       (has_namespace && !is_dns1123_label(wanted.name_space))) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "--name: " + in_quotes(text) + " is no [NAMESPACE/]NAME",
-                 .hint = "both are in [a-z0-9-], the name perhaps with dots"};
+    return Error::configuration("--name: " + in_quotes(text) + " is no [NAMESPACE/]NAME",
+                                "both are in [a-z0-9-], the name perhaps with dots");
   }
   if (!name_space.empty() && wanted.name_space != name_space) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "--name and --namespace name two namespaces",
-                 .hint = "leave one of them out"};
+    return Error::configuration("--name and --namespace name two namespaces",
+                                "leave one of them out");
   }
   return wanted;
 }
@@ -62,9 +60,9 @@ Result<std::vector<ProfileVersion>> served_versions(HubClient& hub) {
   const std::string group(kProfileGroup);
   const std::optional<std::vector<std::string>> served = TRY(hub.versions(group));
   if (!served) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "the hub does not serve the API group " + group,
-                 .hint = "install the CRD of ClusterProfile there, or name the hub that has it"};
+    return Error::configuration(
+        "the hub does not serve the API group " + group,
+        "install the CRD of ClusterProfile there, or name the hub that has it");
   }
   std::vector<ProfileVersion> versions;
   for (const ProfileVersion version : kProfileVersions) {
@@ -73,10 +71,9 @@ Result<std::vector<ProfileVersion>> served_versions(HubClient& hub) {
     if (is_served) versions.insert(versions.begin(), version);
   }
   if (!versions.empty()) return versions;
-  return Error{.kind = Error::Kind::configuration,
-               .message = "the hub serves " + group + " as " + shown(*served) + ", not as " +
-                          known_profile_versions(),
-               .hint = "let the CRD of ClusterProfile serve one of these versions too"};
+  return Error::configuration(
+      "the hub serves " + group + " as " + shown(*served) + ", not as " + known_profile_versions(),
+      "let the CRD of ClusterProfile serve one of these versions too");
 }
 
 HubResource resource_of(const Wanted& wanted, ProfileVersion version) {
@@ -104,10 +101,9 @@ Status find_one(HubClient& hub, const Wanted& wanted, HubResource resource,
                         metadata_of(*object, "namespace") == wanted.name_space &&
                         metadata_of(*object, "name") == wanted.name;
   if (!is_asked) {
-    return Error{.kind = Error::Kind::no_credential,
-                 .message = "the hub answered with another object than ClusterProfile " +
-                            in_quotes(wanted.name_space + "/" + wanted.name),
-                 .hint = "is this a Kubernetes API server?"};
+    return Error::no_credential("the hub answered with another object than ClusterProfile " +
+                                    in_quotes(wanted.name_space + "/" + wanted.name),
+                                "is this a Kubernetes API server?");
   }
   return selector.matches(profile_name_of(*object).labels) ? receive({.object = *std::move(object)})
                                                            : Status();
@@ -187,9 +183,8 @@ Result<ClusterProfile> parse_profile_of_hub(const ListItem& item) {
 Result<LoadedProfiles> list_cluster_profiles(const HubQuery& query,
                                              const Environment& environment) {
   if (!query.name_space.empty() && !is_dns1123_label(query.name_space)) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = in_quotes(query.name_space) + " is no name of a namespace",
-                 .hint = "it must be a DNS-1123 label: [a-z0-9-], at most 63"};
+    return Error::configuration(in_quotes(query.name_space) + " is no name of a namespace",
+                                "it must be a DNS-1123 label: [a-z0-9-], at most 63");
   }
   ProfileQuery wanted = {.name_space = query.name_space};
   wanted.selector = TRY(LabelSelector::parse(query.label_selector));

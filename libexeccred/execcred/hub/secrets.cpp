@@ -22,12 +22,10 @@ HubResource resource_of(const std::string& name_space, const std::string& name =
 // The names are checked because they become part of a path.
 Status check_names(const std::string& name_space, const std::string* name) {
   if (!is_dns1123_label(name_space)) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = in_quotes(name_space) + " is no name of a namespace"};
+    return Error::configuration(in_quotes(name_space) + " is no name of a namespace");
   }
   if (name != nullptr && !is_dns1123_subdomain(*name)) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = in_quotes(*name) + " is no name of a Secret"};
+    return Error::configuration(in_quotes(*name) + " is no name of a Secret");
   }
   return {};
 }
@@ -65,10 +63,9 @@ ChangeOutcome not_sent(Error error) {
 }
 
 Error incomplete(const std::string& name, std::string_view field) {
-  return Error{.kind = Error::Kind::configuration,
-               .message = "the Secret " + in_quotes(name) + " to be sent has no metadata." +
-                          std::string(field),
-               .hint = "send the object that was read from the hub"};
+  return Error::configuration(
+      "the Secret " + in_quotes(name) + " to be sent has no metadata." + std::string(field),
+      "send the object that was read from the hub");
 }
 
 }  // namespace

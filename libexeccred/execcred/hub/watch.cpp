@@ -333,8 +333,7 @@ Result<HubWatch::Session::End> HubWatch::Session::list() {
     return true;
   }));
   if (version.empty()) {
-    return Error{.kind = Error::Kind::no_credential,
-                 .message = std::string(hub.hub().noun) + "'s list has no resourceVersion"};
+    return Error::no_credential(std::string(hub.hub().noun) + "'s list has no resourceVersion");
   }
   WatchedObjects objects;
   for (auto& [place, object] : listed) objects.push_back(std::move(object));

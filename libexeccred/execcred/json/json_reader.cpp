@@ -29,8 +29,7 @@ Result<std::vector<std::string>> read_array(const Value& value, const std::strin
 }  // namespace
 
 Error field_error(const std::string& path, std::string_view problem) {
-  return Error{.kind = Error::Kind::configuration,
-               .message = (path.empty() ? "the document" : path) + " " + std::string(problem)};
+  return Error::configuration((path.empty() ? "the document" : path) + " " + std::string(problem));
 }
 
 Error wrong_kind(const std::string& path, std::string_view wanted, const Value& value) {

@@ -194,7 +194,7 @@ class SecretTree {
 
  private:
   static Error wrong(const std::string& problem) {
-    return Error{.kind = Error::Kind::configuration, .message = "the kubeconfig " + problem};
+    return Error::configuration("the kubeconfig " + problem);
   }
 
   std::vector<Value> documents_;

@@ -65,14 +65,12 @@ Status KubeconfigWriter::add(const Access& access) {
       decode_base64(access.cluster.certificate_authority_data).value_or(std::string());
   const auto certificates = parse_go_certificates(pem);
   if (looks_like_pem(pem) && !certificates) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "the certificate-authority-data of ClusterProfile " +
-                            access.cluster_profile + " " + certificates.error().message,
-                 .hint = "the author of the ClusterProfile must correct it"};
+    return Error::configuration("the certificate-authority-data of ClusterProfile " +
+                                    access.cluster_profile + " " + certificates.error().message,
+                                "the author of the ClusterProfile must correct it");
   }
   if (!names_.insert(access.cluster_profile).second) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "ClusterProfile " + access.cluster_profile + " is given twice"};
+    return Error::configuration("ClusterProfile " + access.cluster_profile + " is given twice");
   }
   Value context((Object()));
   context.add("cluster", Value(access.cluster_profile));

@@ -28,10 +28,7 @@ bool is_of_others(const std::string& text) {
 void read_folder(const fs::path& folder, const ReceiveProfileOrError& receive,
                  const ReceiveEmptyFile& receive_empty) {
   const auto wrong = [&receive](std::string message, std::string hint) {
-    receive(Error{.kind = Error::Kind::configuration,
-                  .message = std::move(message),
-                  .hint = std::move(hint)},
-            {});
+    receive(Error::configuration(std::move(message), std::move(hint)), {});
   };
   const auto read_one = [&](const fs::path& file, const std::string&) {
     Result<std::string> text = read_untrusted_file(file, kMaxInventory);

@@ -13,9 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxKey = 253;
 
-Error no_secret(const std::string& why) {
-  return Error{.kind = Error::Kind::no_credential, .message = "the hub's reply " + why};
-}
+Error no_secret(const std::string& why) { return Error::no_credential("the hub's reply " + why); }
 
 Result<Labels> labels_of(const json::Value& metadata, std::string_view name) {
   Labels labels;
@@ -60,9 +58,8 @@ Result<std::optional<SecretString>> StoredSecret::value(std::string_view key) co
   if (is_decoded) return std::optional(found->second.copy());
   std::optional<std::string> decoded = decode_base64(found->second.reveal());
   if (!decoded) {
-    return Error{.kind = Error::Kind::no_credential,
-                 .message = "key " + in_quotes(key) + " of Secret " + in_quotes(full_name()) +
-                            " is no base64"};
+    return Error::no_credential("key " + in_quotes(key) + " of Secret " + in_quotes(full_name()) +
+                                " is no base64");
   }
   SecretString value(*decoded);
   wipe(*decoded);

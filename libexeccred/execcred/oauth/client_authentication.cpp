@@ -117,7 +117,7 @@ Status add_credentials(const ClientAuthentication& client, TimePoint now, HttpRe
       add_assertion(client.assertion_type, client.assertion, form);
       return {};
   }
-  return Error{.message = "a client authentication without a name"};
+  return Error::internal("a client authentication without a name");
 }
 
 }  // namespace

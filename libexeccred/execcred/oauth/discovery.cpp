@@ -57,8 +57,8 @@ Result<DiscoveryDocument> read_document(const json::Value& value, std::string_vi
 
 Result<std::string> discovery_url(std::string_view issuer) {
   const auto unusable = [issuer](std::string_view problem) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "the issuer URL " + redacted_url(issuer) + " " + std::string(problem)};
+    return Error::configuration("the issuer URL " + redacted_url(issuer) + " " +
+                                std::string(problem));
   };
   const Result<Url> url = parse_url(issuer);
   if (!url) return unusable(url.error().message);

@@ -18,9 +18,9 @@ constexpr std::string_view kFlavor = "Google";
 Status check_host(const std::string& host) {
   const Result<Url> url = parse_url("http://" + host);
   if (url && url->path.empty() && url->query.empty()) return {};
-  return Error{.kind = Error::Kind::configuration,
-               .message = std::string(kVariable) + " is " + in_quotes(host) + ", which is no host",
-               .hint = "it is HOST or HOST:PORT"};
+  return Error::configuration(
+      std::string(kVariable) + " is " + in_quotes(host) + ", which is no host",
+      "it is HOST or HOST:PORT");
 }
 
 }  // namespace
@@ -36,9 +36,8 @@ Result<HttpResponse> ask_google_metadata(std::string_view path, CallContext& cal
   request.add_header("Metadata-Flavor", kFlavor);
   HttpResponse reply = TRY(ask_local_url(std::move(request), {}, call));
   if (reply.header("metadata-flavor") == kFlavor) return reply;
-  return Error{.kind = Error::Kind::no_credential,
-               .message = in_quotes(host) + " is no metadata server of Google's",
-               .hint = std::string(kVariable) + " names it"};
+  return Error::no_credential(in_quotes(host) + " is no metadata server of Google's",
+                              std::string(kVariable) + " names it");
 }
 
 }  // namespace execcred

@@ -63,7 +63,7 @@ constexpr std::array<Algorithm, 10> kAlgorithms = {{
 
 Error failed(const std::string& step) {
   ERR_clear_error();
-  return Error{.message = "OpenSSL cannot " + step};
+  return Error::internal("OpenSSL cannot " + step);
 }
 
 const Algorithm* find_algorithm(std::string_view name) {
@@ -124,11 +124,11 @@ Result<const Algorithm*> choose_algorithm(const EVP_PKEY& key, std::string_view 
     for (const Algorithm& known : kAlgorithms) {
       if (fits(known, key)) fitting.emplace_back(known.name);
     }
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "the signing algorithm " + in_quotes(wanted) +
-                            (found == nullptr ? " is none that is known"
-                                              : " does not fit the private key, " + description),
-                 .hint = fitting.empty() ? std::string() : "use " + join(fitting, ", ")};
+    return Error::configuration(
+        "the signing algorithm " + in_quotes(wanted) +
+            (found == nullptr ? " is none that is known"
+                              : " does not fit the private key, " + description),
+        fitting.empty() ? std::string() : "use " + join(fitting, ", "));
   }
   for (const Algorithm& known : kAlgorithms) {
     if (fits(known, key)) return &known;

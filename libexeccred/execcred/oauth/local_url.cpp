@@ -33,9 +33,8 @@ Result<SecretString> member_of(const HttpResponse& reply, const std::string& ser
   SecretString token;
   if (member != nullptr && member->string() != nullptr) token = SecretString(*member->string());
   if (!token.empty()) return token;
-  return Error{
-      .kind = Error::Kind::no_credential,
-      .message = "the JSON that " + server + " answered has no string " + in_quotes(field)};
+  return Error::no_credential("the JSON that " + server + " answered has no string " +
+                              in_quotes(field));
 }
 
 }  // namespace

@@ -45,9 +45,8 @@ Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post, Cal
                                   RetryPolicy policy) {
   const Result<Url> url = parse_url(post.url);
   if (!url || url->scheme != "https") {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "the token URL " + redacted_url(post.url) + " " +
-                            (url ? "is no https URL" : url.error().message)};
+    return Error::configuration("the token URL " + redacted_url(post.url) + " " +
+                                (url ? "is no https URL" : url.error().message));
   }
   const std::string server = origin_of(*url);
   TimePoint sent = {};  // the last attempt

@@ -79,7 +79,7 @@ std::string_view grant_type(Grant grant) {
 
 Status check_secret(const SecretString& secret, const std::string& what) {
   const auto rejected = [&what](std::string_view problem) {
-    return Error{.kind = Error::Kind::no_credential, .message = what + " " + std::string(problem)};
+    return Error::no_credential(what + " " + std::string(problem));
   };
   if (secret.empty()) return rejected("is missing or empty");
   if (has_control_character(secret.reveal())) return rejected("has a control character");
@@ -113,7 +113,7 @@ Status add_subject(const TokenRequest& request, Form& form) {
       if (request.subject.empty()) return {};
       return Error::configuration("client credentials are asked for without a subject token");
   }
-  return Error{.message = "a grant without a name"};
+  return Error::internal("a grant without a name");
 }
 
 Status add_actor(const TokenRequest& request, Form& form) {

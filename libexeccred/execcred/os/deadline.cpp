@@ -75,8 +75,7 @@ void on_alarm(int /*signal*/) {
 }  // namespace
 
 void start(std::string_view program, Duration limit, std::string_view hint) {
-  prepare(format_error(program, Error{.kind = Error::Kind::unavailable,
-                                      .message = "timed out after " + format_duration(limit)}),
+  prepare(format_error(program, Error::unavailable("timed out after " + format_duration(limit))),
           prepared.head, prepared.head_size);
   prepare("  hint: " + std::string(hint) + "\n", prepared.hint, prepared.hint_size);
 

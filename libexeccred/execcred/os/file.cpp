@@ -115,9 +115,8 @@ Result<std::optional<SecretString>> read_secret_file_if_there(const fs::path& pa
     pause_for(kPause);
   }
   if (is_missing) return cannot_read(path, ENOENT);
-  return Error{.kind = Error::Kind::unavailable,
-               .message = "cannot read " + in_quotes(path.native()) + ": it keeps changing",
-               .hint = "replace the file by rename instead of writing into it"};
+  return Error::unavailable("cannot read " + in_quotes(path.native()) + ": it keeps changing",
+                            "replace the file by rename instead of writing into it");
 }
 
 Result<SecretString> read_secret_file(const fs::path& path, std::size_t max_bytes) {
@@ -142,8 +141,7 @@ Result<std::vector<std::optional<SecretString>>> read_secret_directory(
     if (contents && is_whole(*contents)) return contents;
     if (fs::read_symlink(link, none) == target) return contents;
   }
-  return Error{.kind = Error::Kind::unavailable,
-               .message = "cannot read " + in_quotes(directory.native()) + ": it keeps changing"};
+  return Error::unavailable("cannot read " + in_quotes(directory.native()) + ": it keeps changing");
 }
 
 Result<std::string> read_file(const fs::path& path, std::size_t max_bytes) {
@@ -181,15 +179,13 @@ Result<std::string> read_stream(int descriptor, std::size_t max_bytes, const std
     const ssize_t count = read(descriptor, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
-      return Error{.kind = Error::Kind::configuration,
-                   .message = "cannot read " + name + ": " + system_message(errno)};
+      return Error::configuration("cannot read " + name + ": " + system_message(errno));
     }
     if (count == 0) return content;
     content.append(buffer.data(), static_cast<std::size_t>(count));
     if (content.size() > max_bytes) {
-      return Error{
-          .kind = Error::Kind::configuration,
-          .message = name + " is larger than " + std::to_string(max_bytes / 1024) + " KiB"};
+      return Error::configuration(name + " is larger than " + std::to_string(max_bytes / 1024) +
+                                  " KiB");
     }
   }
 }

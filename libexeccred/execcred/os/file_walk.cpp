@@ -84,8 +84,7 @@ FolderWay check_way_to_folder(std::string folder) {
 }
 
 Error cannot_read(const fs::path& path, const std::string& why) {
-  return Error{.kind = Error::Kind::configuration,
-               .message = "cannot read " + in_quotes(path.native()) + ": " + why};
+  return Error::configuration("cannot read " + in_quotes(path.native()) + ": " + why);
 }
 
 Error cannot_read(const fs::path& path, int error_number) {

@@ -26,9 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 Error cannot_write(const fs::path& path, const std::string& why, std::string hint = {}) {
-  return Error{.kind = Error::Kind::configuration,
-               .message = "cannot write " + in_quotes(path.native()) + ": " + why,
-               .hint = std::move(hint)};
+  return Error::configuration("cannot write " + in_quotes(path.native()) + ": " + why,
+                              std::move(hint));
 }
 
 // The suffix after ".NAME". No other program's file may have such a name, because it would be

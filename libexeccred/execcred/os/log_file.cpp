@@ -21,8 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Error cannot_log(const fs::path& path, const std::string& why) {
-  return Error{.kind = Error::Kind::configuration,
-               .message = "cannot log to " + in_quotes(path.native()) + ": " + why};
+  return Error::configuration("cannot log to " + in_quotes(path.native()) + ": " + why);
 }
 
 Result<std::string> safe_folder(const fs::path& path) {

@@ -388,9 +388,9 @@ class Child {
   // Stores how it ended. Fails (internal) if other code of this process has reaped it.
   Status read_end(Finished& finished) const {
     if (is_lost_) {
-      return Error{
-          .message = "cannot tell how the program ended: it was reaped elsewhere",
-          .hint = "the caller must not ignore SIGCHLD, and must not wait for other children"};
+      return Error::internal(
+          "cannot tell how the program ended: it was reaped elsewhere",
+          "the caller must not ignore SIGCHLD, and must not wait for other children");
     }
     (end_.si_code == CLD_EXITED ? finished.exit_code : finished.signal) = end_.si_status;
     return {};
@@ -445,10 +445,9 @@ class Collector {
       }
       const Duration elapsed = SteadyClock::now() - start;
       if (elapsed >= command_.limit) {
-        return Error{.kind = Error::Kind::unavailable,
-                     .message = in_quotes(command_.path) + " was still running after " +
-                                format_duration(
-                                    std::chrono::round<std::chrono::milliseconds>(command_.limit))};
+        return Error::unavailable(
+            in_quotes(command_.path) + " was still running after " +
+            format_duration(std::chrono::round<std::chrono::milliseconds>(command_.limit)));
       }
       const auto wait = std::min(
           std::chrono::ceil<std::chrono::milliseconds>(command_.limit - elapsed), longest_wait());
@@ -491,9 +490,8 @@ class Collector {
       return {};
     }
     if (finished.output.size() + text.size() > command_.max_output) {
-      return Error{.kind = Error::Kind::no_credential,
-                   .message = in_quotes(command_.path) + " printed more than " +
-                              std::to_string(command_.max_output / 1024) + " KiB"};
+      return Error::no_credential(in_quotes(command_.path) + " printed more than " +
+                                  std::to_string(command_.max_output / 1024) + " KiB");
     }
     finished.output.append(text);
     return {};

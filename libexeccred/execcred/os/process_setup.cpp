@@ -87,7 +87,7 @@ void occupy(int descriptor) {
 }
 
 Error cannot_write(const std::string& why) {
-  return Error{.kind = Error::Kind::internal, .message = "cannot write to standard output: " + why};
+  return Error::internal("cannot write to standard output: " + why);
 }
 
 }  // namespace

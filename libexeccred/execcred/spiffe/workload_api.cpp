@@ -27,9 +27,8 @@ namespace {
 constexpr std::size_t kMaxSvids = 1000;
 
 Error rejected(std::string message) {
-  return Error{.kind = Error::Kind::no_credential,
-               .message = std::move(message),
-               .hint = "is this a SPIFFE Workload API? its agent's version may not fit"};
+  return Error::no_credential(std::move(message),
+                              "is this a SPIFFE Workload API? its agent's version may not fit");
 }
 
 std::string_view view(protozero::pbf_reader& field) {

@@ -151,10 +151,9 @@ constexpr std::string_view kForms =
 
 Error wrong(std::string_view text, std::string_view problem,
             std::string hint = std::string(kForms)) {
-  return Error{
-      .kind = Error::Kind::configuration,
-      .message = "the Workload API's address " + redacted_url(text) + " " + std::string(problem),
-      .hint = std::move(hint)};
+  return Error::configuration(
+      "the Workload API's address " + redacted_url(text) + " " + std::string(problem),
+      std::move(hint));
 }
 
 Result<WorkloadEndpoint> parse_unix(std::string_view text, std::string_view rest) {

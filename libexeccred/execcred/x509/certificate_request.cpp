@@ -20,7 +20,7 @@ using RequestOwner = std::unique_ptr<X509_REQ, OpensslFree<X509_REQ_free>>;
 
 Error failed(const char* what) {
   ERR_clear_error();
-  return Error{.message = std::string("OpenSSL cannot ") + what};
+  return Error::internal(std::string("OpenSSL cannot ") + what);
 }
 
 bool choose_parameters(EVP_PKEY_CTX* context, KeyType type) {

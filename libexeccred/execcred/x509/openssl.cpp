@@ -58,7 +58,7 @@ Status start_openssl() {
     return OPENSSL_init_crypto(kOptions, nullptr) == 1 && fill_names() && register_digests();
   }();
   if (kIsReady) return {};
-  return Error{.kind = Error::Kind::internal, .message = "cannot start OpenSSL"};
+  return Error::internal("cannot start OpenSSL");
 }
 
 }  // namespace execcred

@@ -19,9 +19,7 @@ using Pkcs8Owner = std::unique_ptr<PKCS8_PRIV_KEY_INFO, OpensslFree<PKCS8_PRIV_K
 using EncryptedOwner = std::unique_ptr<X509_SIG, OpensslFree<X509_SIG_free>>;
 
 Error wrong(const std::string& problem, std::string hint = {}) {
-  return Error{.kind = Error::Kind::no_credential,
-               .message = "the private key " + problem,
-               .hint = std::move(hint)};
+  return Error::no_credential("the private key " + problem, std::move(hint));
 }
 
 Error encrypted() {

@@ -14,9 +14,8 @@
 namespace execcred::yaml {
 
 inline Error wrong_at(const std::string& message, const yaml_mark_t& mark) {
-  return Error{.kind = Error::Kind::configuration,
-               .message = message + " at line " + std::to_string(mark.line + 1) + ", column " +
-                          std::to_string(mark.column + 1)};
+  return Error::configuration(message + " at line " + std::to_string(mark.line + 1) + ", column " +
+                              std::to_string(mark.column + 1));
 }
 
 class Parser {

@@ -186,8 +186,7 @@ Status check_directives(std::string_view text) {
   for (std::size_t at = text.find(kTag); at != std::string_view::npos;
        at = text.find(kTag, at + kTag.size())) {
     if (++count > kMost) {
-      return Error{.kind = Error::Kind::configuration,
-                   .message = "has %TAG more than " + std::to_string(kMost) + " times"};
+      return Error::configuration("has %TAG more than " + std::to_string(kMost) + " times");
     }
   }
   return {};
@@ -493,8 +492,7 @@ namespace {
 Status read_documents(std::string_view text, const Limits& limits, Progress& progress, bool divides,
                       const std::function<Status(Value, ItemErrors)>& receive) {
   if (text.size() > limits.bytes) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "is larger than " + std::to_string(limits.bytes / 1024) + " KiB"};
+    return Error::configuration("is larger than " + std::to_string(limits.bytes / 1024) + " KiB");
   }
   TRY(check_directives(text));
   Parser parser(text, progress.lines);
