@@ -8,7 +8,6 @@
 #include <execcred/exec/cache_options.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace execcred::aws {
 namespace {

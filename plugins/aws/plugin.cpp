@@ -23,7 +23,6 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 

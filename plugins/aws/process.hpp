@@ -5,7 +5,6 @@
 
 #include <execcred/aws/credentials.hpp>
 #include <execcred/base/call_context.hpp>
-#include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/exec/inner_program.hpp>
 

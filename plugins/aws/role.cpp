@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <utility>
 #include <vector>
 
 namespace execcred::aws {

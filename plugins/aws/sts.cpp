@@ -5,7 +5,6 @@
 
 #include <execcred/aws/signature.hpp>
 #include <execcred/base/form.hpp>
-#include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/http/retry.hpp>

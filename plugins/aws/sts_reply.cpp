@@ -8,7 +8,6 @@
 #include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 

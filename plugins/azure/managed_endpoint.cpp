@@ -6,8 +6,6 @@
 #include <execcred/base/url.hpp>
 #include <execcred/oauth/local_url.hpp>
 
-#include <utility>
-
 namespace execcred::azure {
 namespace {
 

@@ -9,7 +9,6 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/http/retry.hpp>
-#include <execcred/oauth/local_url.hpp>
 #include <execcred/os/deadline.hpp>
 
 #include <string_view>

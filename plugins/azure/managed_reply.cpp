@@ -7,7 +7,6 @@
 #include <execcred/json/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>

@@ -7,7 +7,6 @@
 #include <execcred/exec/access_rules.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace execcred::azure {

@@ -3,7 +3,6 @@
 
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/pem.hpp>
-#include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access_token.hpp"
 
-#include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/os/deadline.hpp>
-
-#include <utility>
 
 namespace execcred::google {
 

@@ -6,7 +6,6 @@
 #include <execcred/json/json_reader.hpp>
 
 #include <charconv>
-#include <utility>
 
 namespace execcred::google {
 

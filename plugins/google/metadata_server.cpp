@@ -5,7 +5,6 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/oauth/google_metadata.hpp>
-#include <execcred/oauth/local_url.hpp>
 #include <execcred/oauth/token_reply.hpp>
 #include <execcred/os/deadline.hpp>
 

@@ -8,7 +8,6 @@
 #include <execcred/base/url.hpp>
 #include <execcred/oauth/client_authentication.hpp>
 #include <execcred/oauth/jwt_sign.hpp>
-#include <execcred/oauth/local_url.hpp>
 #include <execcred/oauth/token_post.hpp>
 #include <execcred/oauth/token_request.hpp>
 #include <execcred/os/deadline.hpp>

@@ -10,7 +10,6 @@
 #include "pinniped.hpp"
 #include "subject.hpp"
 
-#include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/exec/access_rules.hpp>

@@ -5,7 +5,6 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/exec/bearer_token.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/oauth/google_metadata.hpp>
 #include <execcred/oauth/local_url.hpp>

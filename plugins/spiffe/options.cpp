@@ -6,7 +6,6 @@
 #include <execcred/spiffe/workload_endpoint.hpp>
 
 #include <array>
-#include <utility>
 
 namespace execcred::spiffe {
 namespace {

@@ -6,7 +6,6 @@
 #include "options.hpp"
 #include "stored_credential.hpp"
 
-#include <string>
 #include <vector>
 
 namespace execcred::static_secret {

@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 
-#include <algorithm>
 #include <array>
 #include <span>
 

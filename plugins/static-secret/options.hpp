@@ -12,9 +12,7 @@
 
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace execcred::static_secret {

@@ -5,8 +5,6 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 
-#include <algorithm>
-
 namespace execcred::static_secret {
 namespace {
 

@@ -7,7 +7,6 @@
 #include "options.hpp"
 #include "output.hpp"
 
-#include <execcred/base/hidden.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/inputs.hpp>

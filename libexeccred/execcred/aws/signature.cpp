@@ -8,7 +8,6 @@
 #include <execcred/base/url.hpp>
 
 #include <algorithm>
-#include <cstring>
 
 namespace execcred {
 namespace {

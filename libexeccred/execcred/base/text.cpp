@@ -5,7 +5,6 @@
 #include <execcred/base/encoding.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 namespace execcred {

@@ -3,7 +3,6 @@
 
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
-#include <execcred/cache/key.hpp>
 #include <execcred/os/file_write.hpp>
 
 #include <dirent.h>
@@ -19,7 +18,6 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
-#include <utility>
 
 namespace execcred {
 namespace {

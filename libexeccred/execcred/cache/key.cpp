@@ -5,7 +5,6 @@
 #include <execcred/base/text.hpp>
 
 #include <algorithm>
-#include <tuple>
 
 namespace execcred {
 namespace {

@@ -5,7 +5,6 @@
 #include <execcred/base/digest.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
-#include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/http/tls.hpp>
 #include <execcred/x509/certificate_fields.hpp>

@@ -5,8 +5,6 @@
 #include <execcred/base/try.hpp>
 
 #include <string>
-#include <string_view>
-#include <utility>
 
 namespace execcred {
 namespace {

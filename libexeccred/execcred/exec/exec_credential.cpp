@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <utility>
 
 namespace execcred {
 namespace {

@@ -4,7 +4,6 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/hidden.hpp>
 #include <execcred/base/text.hpp>
-#include <execcred/base/try.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/os/process.hpp>

@@ -14,7 +14,6 @@
 #include <execcred/exec/profile_choice.hpp>
 #include <execcred/exec/run_record.hpp>
 #include <execcred/exec/settings.hpp>
-#include <execcred/exec/template.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/process_setup.hpp>

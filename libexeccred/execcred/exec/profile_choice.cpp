@@ -7,7 +7,6 @@
 #include <execcred/base/url_pattern.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace execcred {
 namespace {

@@ -19,7 +19,6 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <utility>

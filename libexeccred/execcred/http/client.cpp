@@ -12,7 +12,6 @@
 #include <openssl/ssl.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <utility>

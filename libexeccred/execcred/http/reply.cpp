@@ -4,7 +4,6 @@
 #include <execcred/base/text.hpp>
 
 #include <algorithm>
-#include <string>
 
 namespace execcred {
 namespace {

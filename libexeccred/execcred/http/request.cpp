@@ -5,14 +5,12 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/http/reply.hpp>
-#include <execcred/http/route.hpp>
 #include <execcred/os/file.hpp>
 
 #include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace execcred {
 namespace {

@@ -6,8 +6,6 @@
 #include <execcred/base/text.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <utility>
 
 namespace execcred {

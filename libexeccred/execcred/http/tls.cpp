@@ -11,7 +11,6 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>

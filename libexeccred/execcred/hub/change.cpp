@@ -3,7 +3,6 @@
 
 #include <execcred/hub/failure.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace execcred {

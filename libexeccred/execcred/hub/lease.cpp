@@ -6,7 +6,6 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/hub/change.hpp>
-#include <execcred/hub/failure.hpp>
 #include <execcred/hub/secrets.hpp>
 #include <execcred/json/json_reader.hpp>
 

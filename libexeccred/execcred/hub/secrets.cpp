@@ -4,7 +4,6 @@
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/hub/failure.hpp>
 
 #include <utility>
 

@@ -5,7 +5,6 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
-#include <execcred/hub/failure.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <algorithm>

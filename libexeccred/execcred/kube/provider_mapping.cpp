@@ -8,7 +8,6 @@
 #include <execcred/kube/command_hint.hpp>
 #include <execcred/os/file.hpp>
 
-#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <unordered_set>

@@ -24,7 +24,6 @@
 #include <csignal>
 #include <mutex>
 #include <optional>
-#include <utility>
 
 namespace execcred {
 namespace {

@@ -18,9 +18,7 @@
 #include <chrono>
 #include <climits>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <new>
 #include <utility>
 
 namespace execcred {

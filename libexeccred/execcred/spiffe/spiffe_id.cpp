@@ -5,7 +5,6 @@
 #include <execcred/base/try.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace execcred {
 namespace {

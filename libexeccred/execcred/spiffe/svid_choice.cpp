@@ -6,7 +6,6 @@
 #include <execcred/spiffe/spiffe_id.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace execcred {
 namespace {

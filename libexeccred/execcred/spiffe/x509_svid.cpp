@@ -9,7 +9,6 @@
 #include <execcred/x509/openssl.hpp>
 #include <execcred/x509/private_key.hpp>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
