@@ -11,6 +11,7 @@
 #include <execcred/http/retry.hpp>
 #include <execcred/os/deadline.hpp>
 
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -21,12 +22,12 @@ namespace {
 // the cache allows retries.
 constexpr int kAttempts = 6;
 
-class ManagedIdentity final : public Identity {
+class ManagedIdentity {
  public:
   explicit ManagedIdentity(const Options& options) : options_(options) {}
 
   Status open(Inputs& inputs);
-  Result<Issued> ask(CallContext& call) const override;
+  Result<Issued> ask(CallContext& call) const;
 
  private:
   Status select();
@@ -115,10 +116,10 @@ Result<Issued> ManagedIdentity::ask(CallContext& call) const {
 
 }  // namespace
 
-Result<std::unique_ptr<Identity>> open_managed_identity(const Options& options, Inputs& inputs) {
-  auto identity = std::make_unique<ManagedIdentity>(options);
+Result<CredentialCache::Ask> open_managed_identity(const Options& options, Inputs& inputs) {
+  const auto identity = std::make_shared<ManagedIdentity>(options);
   TRY(identity->open(inputs));
-  return std::unique_ptr<Identity>(std::move(identity));
+  return CredentialCache::Ask([identity](CallContext& call) { return identity->ask(call); });
 }
 
 }  // namespace execcred::azure

@@ -11,11 +11,15 @@
 // refused with the platform's name.
 #pragma once
 
-#include "identity.hpp"
+#include "options.hpp"
+
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/inputs.hpp>
 
 namespace execcred::azure {
 
-// Fails (configuration) if the identity is named twice, or if the endpoint cannot be used.
-Result<std::unique_ptr<Identity>> open_managed_identity(const Options& options, Inputs& inputs);
+// What asks for a token. `options` must outlive it. Fails (configuration) if the identity is named
+// twice, or if the endpoint cannot be used.
+Result<CredentialCache::Ask> open_managed_identity(const Options& options, Inputs& inputs);
 
 }  // namespace execcred::azure

@@ -4,8 +4,9 @@
 //
 // Entra's token is kept in the credential cache. It is valid at every cluster that trusts the
 // tenant, so a mapping should name the servers that may get it: --allow-server.
-#include "identity.hpp"
+#include "managed_identity.hpp"
 #include "options.hpp"
+#include "workload_identity.hpp"
 
 #include <execcred/base/try.hpp>
 #include <execcred/exec/inputs.hpp>
@@ -14,14 +15,29 @@
 #include <memory>
 
 namespace execcred::azure {
+namespace {
+
+Result<IdentityKind> chosen_kind(const Options& options) {
+  if (options.identity) return *options.identity;
+  if (!options.federated_token_file.empty()) return IdentityKind::workload;
+  return Error::configuration(
+      "no identity is chosen, and " + std::string(kTokenFileVariable) + " is not set",
+      "for workload identity, let the Pod have the label azure.workload.identity/use: \"true\", or "
+      "pass --federated-token-file, --client-id and --tenant-id; for a managed identity, pass "
+      "--identity=managed");
+}
+
+}  // namespace
 
 class Azure final : public Provider {
  public:
   void add_options(OptionSet& set) override { azure::add_options(set, options_); }
 
   Result<Plan> plan(const Settings& settings, Inputs& inputs) const override {
-    const std::shared_ptr<const Identity> identity = TRY(open_identity(options_, settings, inputs));
-    return Plan{.ask = [identity](CallContext& call) { return identity->ask(call); },
+    const IdentityKind kind = TRY(chosen_kind(options_));
+    return Plan{.ask = TRY(kind == IdentityKind::managed
+                               ? open_managed_identity(options_, inputs)
+                               : open_workload_identity(options_, settings, inputs)),
                 .cache = options_.cache};
   }
 

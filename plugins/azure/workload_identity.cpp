@@ -15,6 +15,7 @@
 #include <execcred/oauth/token_post.hpp>
 #include <execcred/os/deadline.hpp>
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -32,13 +33,13 @@ Error unset(std::string_view what, std::string_view option, std::string_view var
       "pass " + std::string(option) + ", or set " + std::string(variable) + kWebhookHint);
 }
 
-class WorkloadIdentity final : public Identity {
+class WorkloadIdentity {
  public:
   WorkloadIdentity(const Options& options, const CredentialRequest& request)
       : options_(options), request_(request) {}
 
   Status open(const Settings& settings, Inputs& inputs);
-  Result<Issued> ask(CallContext& call) const override;
+  Result<Issued> ask(CallContext& call) const;
 
  private:
   Status read_settings(const Settings& settings, Inputs& inputs);
@@ -143,11 +144,11 @@ Result<Issued> WorkloadIdentity::ask(CallContext& call) const {
 
 }  // namespace
 
-Result<std::unique_ptr<Identity>> open_workload_identity(const Options& options,
-                                                         const Settings& settings, Inputs& inputs) {
-  auto identity = std::make_unique<WorkloadIdentity>(options, inputs.request());
+Result<CredentialCache::Ask> open_workload_identity(const Options& options,
+                                                    const Settings& settings, Inputs& inputs) {
+  const auto identity = std::make_shared<WorkloadIdentity>(options, inputs.request());
   TRY(identity->open(settings, inputs));
-  return std::unique_ptr<Identity>(std::move(identity));
+  return CredentialCache::Ask([identity](CallContext& call) { return identity->ask(call); });
 }
 
 }  // namespace execcred::azure
