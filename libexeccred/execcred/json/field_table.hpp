@@ -7,6 +7,7 @@
 #include <execcred/json/json_reader.hpp>
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,6 +49,13 @@ void keep(Result<T> read, T& target, Problems& problems) {
   }
 }
 
+// The reader of a Field that kRead reads into the member kMember. kRead is a function of an object
+// and a name, or a member function of ObjectReader.
+template <auto kMember, auto kRead, class T>
+void read_member(const ObjectReader& object, std::string_view name, T& target, Problems& problems) {
+  keep(std::invoke(kRead, object, name), target.*kMember, problems);
+}
+
 template <class T>
 struct Choice {
   std::string_view name;
@@ -69,6 +77,12 @@ Result<T> read_choice(const ObjectReader& object, std::string_view field,
   Error error = json::field_error(object.path_of(field), "is " + in_quotes(*text));
   error.hint = "it may be " + join(names, " or ");
   return error;
+}
+
+// The same as a function for read_member().
+template <const auto& kChoices>
+auto read_choice_of(const ObjectReader& object, std::string_view field) {
+  return read_choice(object, field, kChoices);
 }
 
 // The elements of an array; none if the field is absent. A field that is not an array is a problem.

@@ -37,19 +37,12 @@ constexpr std::array<Choice<VariablesPolicy>, 3> kVariablesPolicies = {
 
 using ProviderField = Field<MappedProvider>;
 constexpr std::array<ProviderField, 4> kProviderFields = {{
-    {"name", [](const ObjectReader& entry, std::string_view name, MappedProvider& target,
-                Problems& problems) { keep(entry.required_string(name), target.name, problems); }},
+    {"name", read_member<&MappedProvider::name, &ObjectReader::required_string>},
     {"execConfig", read_exec},
     {"profileSourcedCLIArgsPolicy",
-     [](const ObjectReader& entry, std::string_view name, MappedProvider& target,
-        Problems& problems) {
-       keep(read_choice(entry, name, kArgumentsPolicies), target.arguments_policy, problems);
-     }},
+     read_member<&MappedProvider::arguments_policy, read_choice_of<kArgumentsPolicies>>},
     {"profileSourcedEnvVarsPolicy",
-     [](const ObjectReader& entry, std::string_view name, MappedProvider& target,
-        Problems& problems) {
-       keep(read_choice(entry, name, kVariablesPolicies), target.variables_policy, problems);
-     }},
+     read_member<&MappedProvider::variables_policy, read_choice_of<kVariablesPolicies>>},
 }};
 
 void read_providers(const ObjectReader& document, MappingInspection& inspection) {
@@ -117,7 +110,7 @@ Result<std::string> read_text(const json::Value& value, const std::string& path)
   return *text;
 }
 
-Result<std::string> read_text(const ObjectReader& object, std::string_view field) {
+Result<std::string> text_or_empty(const ObjectReader& object, std::string_view field) {
   const json::Value* value = object.find(field);
   if (value == nullptr) return std::string();
   return read_text(*value, object.path_of(field));
@@ -154,7 +147,7 @@ void read_variables(const ObjectReader& exec, std::string_view field, ExecConfig
   for (const ObjectReader& entry : objects(exec, field, problems)) {
     EnvironmentVariable variable;
     keep(read_variable_name(entry), variable.name, problems);
-    keep(read_text(entry, "value"), variable.value, problems);
+    keep(text_or_empty(entry, "value"), variable.value, problems);
     target.env.push_back(std::move(variable));
   }
 }
@@ -176,28 +169,14 @@ Status check_absolute(const ObjectReader& exec, const std::string& command) {
 
 using ExecField = Field<ExecConfig>;
 constexpr std::array<ExecField, 7> kExecFields = {{
-    {"apiVersion",
-     [](const ObjectReader& exec, std::string_view name, ExecConfig& target, Problems& problems) {
-       keep(read_version(exec, name), target.api_version, problems);
-     }},
-    {"command",
-     [](const ObjectReader& exec, std::string_view name, ExecConfig& target, Problems& problems) {
-       keep(exec.required_string(name), target.command, problems);
-     }},
+    {"apiVersion", read_member<&ExecConfig::api_version, read_version>},
+    {"command", read_member<&ExecConfig::command, &ObjectReader::required_string>},
     {"args", read_arguments},
     {"env", read_variables},
-    {"installHint",
-     [](const ObjectReader& exec, std::string_view name, ExecConfig& target, Problems& problems) {
-       keep(read_text(exec, name), target.install_hint, problems);
-     }},
-    {"interactiveMode",
-     [](const ObjectReader& exec, std::string_view name, ExecConfig& target, Problems& problems) {
-       keep(read_mode(exec, name), target.interactive_mode, problems);
-     }},
+    {"installHint", read_member<&ExecConfig::install_hint, text_or_empty>},
+    {"interactiveMode", read_member<&ExecConfig::interactive_mode, read_mode>},
     {"provideClusterInfo",
-     [](const ObjectReader& exec, std::string_view name, ExecConfig& target, Problems& problems) {
-       keep(exec.boolean_or_false(name), target.provide_cluster_info, problems);
-     }},
+     read_member<&ExecConfig::provide_cluster_info, &ObjectReader::boolean_or_false>},
 }};
 
 }  // namespace
