@@ -320,10 +320,11 @@ Outcome text_outcome(const std::string& text) { return Outcome{.text = SecretStr
 
 }  // namespace
 
-void CommandLine::add(std::string_view name, std::string_view summary, Command& command) {
-  Entry& entry = *entries_.emplace_back(
-      std::make_unique<Entry>(Entry{.name = name, .summary = summary, .command = &command}));
-  command.add_options(entry.options);
+void CommandLine::add(std::string_view name, std::string_view summary,
+                      std::unique_ptr<Command> command) {
+  Entry& entry = *entries_.emplace_back(std::make_unique<Entry>(
+      Entry{.name = name, .summary = summary, .command = std::move(command)}));
+  entry.command->add_options(entry.options);
   entry.options.group("Common");
   entry.options.add("help", entry.wants_help, {.letter = 'h', .help = kHelp});
 }

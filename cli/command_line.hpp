@@ -26,7 +26,7 @@ class CommandLine {
   struct Entry {
     std::string_view name = {};
     std::string_view summary = {};
-    Command* command = nullptr;
+    std::unique_ptr<Command> command = {};
     CommandOptions options = {};
     bool wants_help = false;  // set by its --help
     // A hidden command is for scripts. Help does not list it.
@@ -38,8 +38,8 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  // Adds a command, and calls its add_options(). The command must outlive this object.
-  void add(std::string_view name, std::string_view summary, Command& command);
+  // Adds a command, and calls its add_options().
+  void add(std::string_view name, std::string_view summary, std::unique_ptr<Command> command);
 
   // `path` is the path by which the program was started. For kubectl-execcred, which is kubectl's
   // plugin, help prints "kubectl execcred".

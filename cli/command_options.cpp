@@ -7,6 +7,12 @@
 
 namespace execcred::cli {
 
+Takes takes_of(const Option& option) {
+  if (option.is_directory) return Takes::directory;
+  const bool is_file = option.is_path() || option.value_name == "PATH|-";
+  return is_file ? Takes::file : Takes::text;
+}
+
 void CommandOptions::add(DeclaredOption option) {
   option.group = group_;
   options_.push_back(std::move(option));

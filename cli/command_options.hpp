@@ -21,6 +21,9 @@ namespace execcred::cli {
 // How a shell completes a value that has no list of choices.
 enum class Takes { text, file, directory };
 
+// How a shell completes a plugin's option.
+Takes takes_of(const Option& option);
+
 // The string views must refer to literals, because they are not copied.
 struct About {
   char letter = 0;              // 'm' for -m, or none

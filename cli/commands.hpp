@@ -1,53 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every command of execcred.
+// Every command of execcred. Each one is in the source file of its name.
 #pragma once
 
-#include "cache.hpp"
 #include "command_line.hpp"
-#include "completion.hpp"
-#include "doctor.hpp"
-#include "explain.hpp"
-#include "get.hpp"
-#include "grant.hpp"
-#include "help.hpp"
-#include "init.hpp"
-#include "install.hpp"
-#include "kubeconfig.hpp"
-#include "lint.hpp"
-#include "migrate.hpp"
-#include "resolve.hpp"
-#include "sync.hpp"
-#include "version.hpp"
+
+#include <memory>
 
 namespace execcred::cli {
 
-class Commands {
- public:
-  Commands();
-  const CommandLine& line() const { return line_; }
-  void set_program(std::string_view path) { line_.set_program(path); }
-  Result<Outcome> run(const std::vector<std::string>& arguments, const Environment& environment) {
-    return line_.run(arguments, environment);
-  }
+void add_commands(CommandLine& line);
 
- private:
-  Get get_;
-  Resolve resolve_;
-  Doctor doctor_;
-  Explain explain_;
-  Grant grant_;
-  Kubeconfig kubeconfig_;
-  Init init_;
-  Lint lint_;
-  Migrate migrate_;
-  Sync sync_;
-  Cache cache_;
-  Install install_;
-  Completion completion_;
-  Version version_;
-  CommandLine line_;
-  Complete complete_{line_};
-  Help help_{line_};
-};
+std::unique_ptr<Command> make_get();
+std::unique_ptr<Command> make_resolve();
+std::unique_ptr<Command> make_kubeconfig();
+std::unique_ptr<Command> make_doctor();
+std::unique_ptr<Command> make_explain();
+std::unique_ptr<Command> make_grant();
+std::unique_ptr<Command> make_init();
+std::unique_ptr<Command> make_lint();
+std::unique_ptr<Command> make_migrate();
+std::unique_ptr<Command> make_sync();
+std::unique_ptr<Command> make_cache();
+std::unique_ptr<Command> make_install();
+std::unique_ptr<Command> make_completion();
+std::unique_ptr<Command> make_version();
+// Of the commands that were added to the line before.
+std::unique_ptr<Command> make_complete(const CommandLine& line);
+std::unique_ptr<Command> make_help(const CommandLine& line);
 
 }  // namespace execcred::cli

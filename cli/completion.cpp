@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "completion.hpp"
+// execcred completion: a script that completes execcred and its plugins in a shell. The script
+// contains no options: it runs the hidden command __complete, so that it has the options of the
+// installed program.
+#include "commands.hpp"
 
 #include "declared_options.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/exec/option_set.hpp>
 #include <list.hpp>
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace execcred::cli {
 namespace {
@@ -221,52 +227,71 @@ std::string complete_words(const CommandLine& line, std::vector<std::string> wor
   return complete(candidates_of(entry->options), entry->options.operands(), words, last);
 }
 
+class Completion final : public Command {
+ public:
+  void add_options(CommandOptions& options) override {
+    options.add_operands(shells_, {.usage = "bash|zsh|fish", .choices = {"bash", "zsh", "fish"}});
+    options.add_example("Complete in this bash, with bash-completion installed",
+                        ". <(execcred completion bash)");
+    options.add_example("Install completion for zsh, in a folder of its $fpath",
+                        "execcred completion zsh > _execcred");
+  }
+
+  Result<Outcome> run() override {
+    const std::string shell = shells_.size() == 1 ? shells_.front() : "";
+    std::string text;
+    if (shell == "bash") {
+      text = std::string(kBash) + "complete -F _execcred" + programs() + "\n";
+    } else if (shell == "zsh") {
+      text = "#compdef" + programs() + std::string(kZsh);
+    } else if (shell == "fish") {
+      text = kFish;
+      for (const std::string_view program : all_programs()) {
+        text += "complete -c " + std::string(program) + " -f -a '(__execcred_complete)'\n";
+      }
+    } else {
+      return Error{.kind = Error::Kind::configuration,
+                   .message = shell.empty() ? std::to_string(shells_.size()) + " shells are given"
+                                            : in_quotes(shell) + " is no shell that is known",
+                   .hint = "it is bash, zsh or fish"};
+    }
+    return Outcome{.text = SecretString(text)};
+  }
+
+ private:
+  std::vector<std::string> shells_;
+};
+
+// execcred __complete -- PROGRAM WORD... LAST: prints the candidates for LAST. The first line is
+// "words", "file", "directory" or "none". After "words" there is one line for each candidate: the
+// candidate, a tab, its description, a tab, and the heading of its group. Description and heading
+// may be empty. If LAST is "--x=…", the candidates are for the part after the "=".
+class Complete final : public Command {
+ public:
+  explicit Complete(const CommandLine& line) : line_(line) {}
+
+  void add_options(CommandOptions& options) override {
+    options.add_operands(words_, {.usage = "PROGRAM WORD..."});
+  }
+
+  Result<Outcome> run() override {
+    if (words_.size() >= 2) return Outcome{.text = SecretString(complete_words(line_, words_))};
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "no words are given to complete",
+                 .hint = "execcred completion SHELL prints the script that gives them"};
+  }
+
+ private:
+  const CommandLine& line_;
+  std::vector<std::string> words_;
+};
+
 }  // namespace
 
-Takes takes_of(const Option& option) {
-  if (option.is_directory) return Takes::directory;
-  const bool is_file = option.is_path() || option.value_name == "PATH|-";
-  return is_file ? Takes::file : Takes::text;
-}
+std::unique_ptr<Command> make_completion() { return std::make_unique<Completion>(); }
 
-void Completion::add_options(CommandOptions& options) {
-  options.add_operands(shells_, {.usage = "bash|zsh|fish", .choices = {"bash", "zsh", "fish"}});
-  options.add_example("Complete in this bash, with bash-completion installed",
-                      ". <(execcred completion bash)");
-  options.add_example("Install completion for zsh, in a folder of its $fpath",
-                      "execcred completion zsh > _execcred");
-}
-
-Result<Outcome> Completion::run() {
-  const std::string shell = shells_.size() == 1 ? shells_.front() : "";
-  std::string text;
-  if (shell == "bash") {
-    text = std::string(kBash) + "complete -F _execcred" + programs() + "\n";
-  } else if (shell == "zsh") {
-    text = "#compdef" + programs() + std::string(kZsh);
-  } else if (shell == "fish") {
-    text = kFish;
-    for (const std::string_view program : all_programs()) {
-      text += "complete -c " + std::string(program) + " -f -a '(__execcred_complete)'\n";
-    }
-  } else {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = shell.empty() ? std::to_string(shells_.size()) + " shells are given"
-                                          : in_quotes(shell) + " is no shell that is known",
-                 .hint = "it is bash, zsh or fish"};
-  }
-  return Outcome{.text = SecretString(text)};
-}
-
-void Complete::add_options(CommandOptions& options) {
-  options.add_operands(words_, {.usage = "PROGRAM WORD..."});
-}
-
-Result<Outcome> Complete::run() {
-  if (words_.size() >= 2) return Outcome{.text = SecretString(complete_words(line_, words_))};
-  return Error{.kind = Error::Kind::configuration,
-               .message = "no words are given to complete",
-               .hint = "execcred completion SHELL prints the script that gives them"};
+std::unique_ptr<Command> make_complete(const CommandLine& line) {
+  return std::make_unique<Complete>(line);
 }
 
 }  // namespace execcred::cli

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "explain.hpp"
+// execcred explain: what docs/causes.md says of a cause or an exit code. The page is in the
+// program, so nothing is read or asked.
+#include "commands.hpp"
 
 #include "suggestion.hpp"
 
@@ -10,8 +12,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace execcred::cli {
 namespace {
@@ -95,34 +99,42 @@ Error unknown(const std::string& message) {
                            : "did you mean " + near + "?"};
 }
 
+class Explain final : public Command {
+ public:
+  void add_options(CommandOptions& options) override {
+    Operands operands{.usage = "CAUSE|EXIT-CODE|MESSAGE"};
+    for (const Section& section : sections()) {
+      if (known_cause(section.title)) operands.choices.push_back(section.title);
+    }
+    options.add_operands(words_, std::move(operands));
+    options.add_example("Explain a cause that doctor or the plugins' log names",
+                        "execcred explain source-expired");
+    options.add_example(
+        "Explain what a controller shows of a plugin",
+        "execcred explain 'executable /plugins/execcred-aws failed with exit code 1'");
+  }
+
+  Result<Outcome> run() override {
+    if (words_.empty()) {
+      return Error::configuration("no cause is given", "as in execcred explain source-expired");
+    }
+    const std::string message(trim(join(words_, " ")));
+    std::optional<std::string> title = cause_in(message);
+    if (!title) title = exit_code_in(message);
+    if (!title) return unknown(message);
+    for (const Section& section : sections()) {
+      if (section.title != *title) continue;
+      return Outcome{.text = SecretString(*title + "\n\n" + plain(section.body) + "\n")};
+    }
+    return unknown(message);
+  }
+
+ private:
+  std::vector<std::string> words_;
+};
+
 }  // namespace
 
-void Explain::add_options(CommandOptions& options) {
-  Operands operands{.usage = "CAUSE|EXIT-CODE|MESSAGE"};
-  for (const Section& section : sections()) {
-    if (known_cause(section.title)) operands.choices.push_back(section.title);
-  }
-  options.add_operands(words_, std::move(operands));
-  options.add_example("Explain a cause that doctor or the plugins' log names",
-                      "execcred explain source-expired");
-  options.add_example(
-      "Explain what a controller shows of a plugin",
-      "execcred explain 'executable /plugins/execcred-aws failed with exit code 1'");
-}
-
-Result<Outcome> Explain::run() {
-  if (words_.empty()) {
-    return Error::configuration("no cause is given", "as in execcred explain source-expired");
-  }
-  const std::string message(trim(join(words_, " ")));
-  std::optional<std::string> title = cause_in(message);
-  if (!title) title = exit_code_in(message);
-  if (!title) return unknown(message);
-  for (const Section& section : sections()) {
-    if (section.title != *title) continue;
-    return Outcome{.text = SecretString(*title + "\n\n" + plain(section.body) + "\n")};
-  }
-  return unknown(message);
-}
+std::unique_ptr<Command> make_explain() { return std::make_unique<Explain>(); }
 
 }  // namespace execcred::cli

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "get.hpp"
+// execcred get: runs the plugin of one ClusterProfile, as a controller would, and prints the
+// credential. The plugin's standard error is shown. With --all, or with several names, runs the
+// plugins of all these ClusterProfiles, and prints the results.
+#include "commands.hpp"
 
 #include "declared_options.hpp"
+#include "fleet.hpp"
 #include "get_fleet.hpp"
 #include "plugin_output.hpp"
 
@@ -9,6 +13,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/engine/get_credential.hpp>
 #include <execcred/exec/provider.hpp>
 #include <execcred/os/deadline.hpp>
 
@@ -70,7 +75,30 @@ Result<SecretString> write_token(std::string_view lead, const Credential& creden
   return out;
 }
 
-}  // namespace
+class Get final : public Command {
+ public:
+  void add_options(CommandOptions& options) override;
+  Result<Outcome> run() override;
+
+ private:
+  Result<Credential> run_plugin(const Access& access) const;
+  Result<SecretString> credential_text(const ProviderMapping& mapping,
+                                       const ClusterProfile& profile) const;
+
+  // Whether --all or several names are given.
+  bool is_for_fleet() const { return is_for_all_ || access_.has_several_names(); }
+  Status check();
+  Result<Outcome> get_one() const;
+  Result<Outcome> get_every() const;
+
+  AccessOptions access_;
+  bool is_for_all_ = false;
+  FleetOptions fleet_{.shows_progress = true};
+  Duration timeout_ = kPluginLimit;
+  bool debug_ = false;
+  std::string output_;
+  std::string color_;
+};
 
 void Get::add_options(CommandOptions& options) {
   access_.add_to(options);
@@ -220,5 +248,9 @@ Result<Outcome> Get::run() {
   TRY(check());
   return is_for_fleet() ? get_every() : get_one();
 }
+
+}  // namespace
+
+std::unique_ptr<Command> make_get() { return std::make_unique<Get>(); }
 
 }  // namespace execcred::cli

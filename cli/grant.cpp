@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "grant.hpp"
+// execcred grant: prints what each cluster must be told, so that the user of a plugin's credential
+// may do what is asked for. Sends nothing to a cluster; with --check, asks it whether it is told.
+#include "commands.hpp"
 
 #include "doctor/examine_all.hpp"
 #include "doctor/output.hpp"
+#include "fleet.hpp"
+#include "grant/catalogue.hpp"
 #include "grant/examine.hpp"
 #include "grant/output.hpp"
+#include "next_command.hpp"
+#include "target_options.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/engine/get_credential.hpp>
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace execcred::cli {
 namespace {
@@ -50,7 +59,27 @@ bool is_granted(const engine::Item& item, bool asks_permissions) {
          (!asks_permissions || passed(engine::StepId::authorize));
 }
 
-}  // namespace
+class Grant final : public Command {
+ public:
+  void add_options(CommandOptions& options) override;
+  Result<Outcome> run() override;
+
+ private:
+  Result<grant::Rules> rules() const;
+  Outcome check(std::vector<engine::Target> targets, const grant::Rules& rules, Outcome outcome);
+  // Of `command`, with the rights that were asked for.
+  NextCommand next(std::string_view command) const;
+  Outcome print(std::vector<engine::Target> targets, const grant::Rules& rules, Outcome outcome);
+
+  TargetOptions targets_;
+  std::vector<std::string> permissions_;
+  std::string cluster_role_;
+  bool binds_groups_ = false;
+  bool is_check_ = false;
+  Duration timeout_ = kPluginLimit;
+  FleetOptions fleet_{.shows_progress = true};
+  std::string format_;
+};
 
 void Grant::add_options(CommandOptions& options) {
   targets_.add_to(options, true);
@@ -168,5 +197,9 @@ Result<Outcome> Grant::run() {
   return is_check_ ? check(std::move(targets), wanted, std::move(outcome))
                    : print(std::move(targets), wanted, std::move(outcome));
 }
+
+}  // namespace
+
+std::unique_ptr<Command> make_grant() { return std::make_unique<Grant>(); }
 
 }  // namespace execcred::cli

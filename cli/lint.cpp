@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lint.hpp"
+// execcred lint: reports every problem of mappings, ClusterProfiles, kubeconfigs and Kueue's
+// configuration at once. Changes nothing and runs nothing.
+#include "commands.hpp"
 
 #include "catalogue.hpp"
 #include "lint/choices.hpp"
 #include "lint/documents.hpp"
 #include "lint/files.hpp"
+#include "lint/findings.hpp"
 #include "lint/places.hpp"
 #include "lint/remote_secrets.hpp"
 #include "lint/sarif.hpp"
@@ -98,7 +101,30 @@ Error nothing_found() {
                    "an empty hub"};
 }
 
-}  // namespace
+class Lint final : public Command {
+ public:
+  void add_options(CommandOptions& options) override;
+  Result<Outcome> run() override;
+
+ private:
+  // Adds the number of checked objects to `objects`.
+  Status check_hub(lint::Run& run, std::size_t& objects) const;
+
+  std::string text_of(const std::vector<lint::Finding>& findings, const lint::Looked& looked) const;
+  // `profiles`: the operands with ClusterProfiles. Empty if there is not one mapping with
+  // ClusterProfiles of one source.
+  std::string next_command(const lint::Run& run, const std::vector<std::string>& profiles) const;
+
+  std::vector<std::string> operands_;
+  HubOptions hub_;
+  std::filesystem::path plugin_directory_;
+  bool no_files_ = false;
+  bool may_be_empty_ = false;
+  std::string consumer_;
+  std::string fail_on_;
+  std::string output_;
+  std::string color_;
+};
 
 void Lint::add_options(CommandOptions& options) {
   options.add_operands(operands_, {.usage = "FILE...", .takes = Takes::file});
@@ -201,5 +227,9 @@ Result<Outcome> Lint::run() {
   outcome.text = SecretString(text);
   return outcome;
 }
+
+}  // namespace
+
+std::unique_ptr<Command> make_lint() { return std::make_unique<Lint>(); }
 
 }  // namespace execcred::cli

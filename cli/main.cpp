@@ -50,7 +50,8 @@ int run_program(int argc, char** argv) {
   // curl would write the secrets of its TLS sessions to this file.
   unsetenv("SSLKEYLOGFILE");
   if (getpid() == 1) reap_orphans();
-  Commands commands;
+  CommandLine commands;
+  add_commands(commands);
   commands.set_program(argc > 0 ? argv[0] : "");
   const Result<Outcome> outcome =
       commands.run({argv + (argc > 0 ? 1 : 0), argv + argc}, Environment::copy());

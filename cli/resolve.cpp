@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "resolve.hpp"
+// execcred resolve: what would run for each ClusterProfile, and why that provider. Runs nothing.
+#include "commands.hpp"
 
 #include "cluster_secrets.hpp"
 #include "list_text.hpp"
@@ -95,93 +96,107 @@ Value to_json(const ProviderMapping& mapping, const Resolved& resolved, bool was
   return object;
 }
 
+class Resolve final : public Command {
+ public:
+  void add_options(CommandOptions& options) override {
+    access_.add_to(options);
+    add_format_option(
+        options, output_,
+        {"text", "json", "yaml", "name", "wide", "exec-config", "istio-secret", "argocd-secret"});
+    options.add_example("Show what would run for each ClusterProfile of a folder, and why",
+                        "execcred resolve -m mapping.json -f profiles/");
+    options.add_example("Write an Argo CD cluster Secret that runs the plugin",
+                        "execcred resolve -m mapping.json -f profile.yaml -o argocd-secret");
+  }
+
+  Result<Outcome> run() override {
+    const ProviderMapping mapping = TRY(access_.mapping());
+    if (output_.ends_with("-secret")) return write_secrets(mapping);
+    if (output_ == "text" || output_ == "name") return write_lines(mapping);
+    return output_ == "wide" ? write_table(mapping) : write_list(mapping);
+  }
+
+ private:
+  using Receive = std::function<Status(const ClusterProfile&, const Access&)>;
+  // Calls `receive` for each chosen ClusterProfile that can be resolved. Returns the outcome
+  // without its text.
+  Result<Outcome> for_each(const ProviderMapping& mapping, const Receive& receive) const {
+    Outcome outcome;
+    TRY(access_.for_each_profile(
+        [&](const ClusterProfile& profile) -> Status {
+          const Access access = TRY(resolve_access(mapping, profile, access_.provider()));
+          return receive(profile, access);
+        },
+        outcome));
+    return outcome;
+  }
+
+  Result<Outcome> write_secrets(const ProviderMapping& mapping) const {
+    ClusterSecrets secrets(output_ == "istio-secret" ? ClusterSecrets::Form::istio
+                                                     : ClusterSecrets::Form::argocd);
+    Outcome outcome =
+        TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) {
+          return secrets.add(profile, access);
+        }));
+    if (secrets.text().empty()) return outcome;
+    outcome.text = SecretString(secrets.text());
+    outcome.notes = secrets.notes();
+    return outcome;
+  }
+
+  Result<Outcome> write_lines(const ProviderMapping& mapping) const {
+    const bool was_asked = !access_.provider().empty();
+    std::string text;
+    Outcome outcome =
+        TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
+          if (output_ == "name") {
+            text += profile.full_name() + "\n";
+          } else {
+            text += (text.empty() ? "" : "\n") + to_text(mapping, {profile, access}, was_asked);
+          }
+          return {};
+        }));
+    outcome.text = SecretString(text);
+    return outcome;
+  }
+
+  Result<Outcome> write_table(const ProviderMapping& mapping) const {
+    Table table({"CLUSTER", "PROVIDER", "SOURCE", "SERVER", "COMMAND", "ARGUMENTS"});
+    bool is_empty = true;
+    Outcome outcome =
+        TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
+          is_empty = false;
+          table.add({profile.full_name(), printable(access.provider), access.source,
+                     printable(access.cluster.server), printable(access.exec.command),
+                     printable(join(access.exec.args, " "))});
+          return {};
+        }));
+    if (!is_empty) outcome.text = SecretString(table.text());
+    return outcome;
+  }
+
+  Result<Outcome> write_list(const ProviderMapping& mapping) const {
+    const bool was_asked = !access_.provider().empty();
+    json::Array items;
+    Outcome outcome =
+        TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
+          items.push_back(output_ == "exec-config"
+                              ? execcred::to_json(access.exec)
+                              : to_json(mapping, {profile, access}, was_asked));
+          return {};
+        }));
+    if (!items.empty() || outcome.problems.empty()) {
+      outcome.text = SecretString(document_text(list_of(std::move(items)), output_));
+    }
+    return outcome;
+  }
+
+  AccessOptions access_;
+  std::string output_;
+};
+
 }  // namespace
 
-void Resolve::add_options(CommandOptions& options) {
-  access_.add_to(options);
-  add_format_option(
-      options, output_,
-      {"text", "json", "yaml", "name", "wide", "exec-config", "istio-secret", "argocd-secret"});
-  options.add_example("Show what would run for each ClusterProfile of a folder, and why",
-                      "execcred resolve -m mapping.json -f profiles/");
-  options.add_example("Write an Argo CD cluster Secret that runs the plugin",
-                      "execcred resolve -m mapping.json -f profile.yaml -o argocd-secret");
-}
-
-Result<Outcome> Resolve::for_each(const ProviderMapping& mapping, const Receive& receive) const {
-  Outcome outcome;
-  TRY(access_.for_each_profile(
-      [&](const ClusterProfile& profile) -> Status {
-        const Access access = TRY(resolve_access(mapping, profile, access_.provider()));
-        return receive(profile, access);
-      },
-      outcome));
-  return outcome;
-}
-
-Result<Outcome> Resolve::write_secrets(const ProviderMapping& mapping) const {
-  ClusterSecrets secrets(output_ == "istio-secret" ? ClusterSecrets::Form::istio
-                                                   : ClusterSecrets::Form::argocd);
-  Outcome outcome = TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) {
-    return secrets.add(profile, access);
-  }));
-  if (secrets.text().empty()) return outcome;
-  outcome.text = SecretString(secrets.text());
-  outcome.notes = secrets.notes();
-  return outcome;
-}
-
-Result<Outcome> Resolve::write_lines(const ProviderMapping& mapping) const {
-  const bool was_asked = !access_.provider().empty();
-  std::string text;
-  Outcome outcome =
-      TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
-        if (output_ == "name") {
-          text += profile.full_name() + "\n";
-        } else {
-          text += (text.empty() ? "" : "\n") + to_text(mapping, {profile, access}, was_asked);
-        }
-        return {};
-      }));
-  outcome.text = SecretString(text);
-  return outcome;
-}
-
-Result<Outcome> Resolve::write_table(const ProviderMapping& mapping) const {
-  Table table({"CLUSTER", "PROVIDER", "SOURCE", "SERVER", "COMMAND", "ARGUMENTS"});
-  bool is_empty = true;
-  Outcome outcome =
-      TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
-        is_empty = false;
-        table.add({profile.full_name(), printable(access.provider), access.source,
-                   printable(access.cluster.server), printable(access.exec.command),
-                   printable(join(access.exec.args, " "))});
-        return {};
-      }));
-  if (!is_empty) outcome.text = SecretString(table.text());
-  return outcome;
-}
-
-Result<Outcome> Resolve::write_list(const ProviderMapping& mapping) const {
-  const bool was_asked = !access_.provider().empty();
-  json::Array items;
-  Outcome outcome =
-      TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
-        items.push_back(output_ == "exec-config" ? execcred::to_json(access.exec)
-                                                 : to_json(mapping, {profile, access}, was_asked));
-        return {};
-      }));
-  if (!items.empty() || outcome.problems.empty()) {
-    outcome.text = SecretString(document_text(list_of(std::move(items)), output_));
-  }
-  return outcome;
-}
-
-Result<Outcome> Resolve::run() {
-  const ProviderMapping mapping = TRY(access_.mapping());
-  if (output_.ends_with("-secret")) return write_secrets(mapping);
-  if (output_ == "text" || output_ == "name") return write_lines(mapping);
-  return output_ == "wide" ? write_table(mapping) : write_list(mapping);
-}
+std::unique_ptr<Command> make_resolve() { return std::make_unique<Resolve>(); }
 
 }  // namespace execcred::cli

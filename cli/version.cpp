@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// execcred version: the release, and the known versions of the exec credential API. The output does
+// not contain the machine or time of the build.
 #include "version.hpp"
+
+#include "commands.hpp"
 
 #include <execcred/base/version.hpp>
 #include <execcred/exec/exec_credential.hpp>
+
+#include <string>
 
 namespace execcred::cli {
 
@@ -20,15 +26,27 @@ std::string version_json() {
   return json::to_indented_text(document);
 }
 
-void Version::add_options(CommandOptions& options) {
-  add_format_option(options, output_, {"text", "json"});
-  options.add_example("Print name and version", "execcred version");
-  options.add_example("Print them, and the API versions of exec plugins, for a program",
-                      "execcred version -o json");
-}
+namespace {
 
-Result<Outcome> Version::run() {
-  return Outcome{.text = SecretString(output_ == "text" ? version_text() : version_json())};
-}
+class Version final : public Command {
+ public:
+  void add_options(CommandOptions& options) override {
+    add_format_option(options, output_, {"text", "json"});
+    options.add_example("Print name and version", "execcred version");
+    options.add_example("Print them, and the API versions of exec plugins, for a program",
+                        "execcred version -o json");
+  }
+
+  Result<Outcome> run() override {
+    return Outcome{.text = SecretString(output_ == "text" ? version_text() : version_json())};
+  }
+
+ private:
+  std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_version() { return std::make_unique<Version>(); }
 
 }  // namespace execcred::cli

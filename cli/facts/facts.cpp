@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "facts.hpp"
 
-#include "completion.hpp"
 #include "declared_options.hpp"
 
 #include <execcred/base/text.hpp>

@@ -9,9 +9,9 @@
 
 int main() {
   try {
-    const execcred::cli::Commands commands;
-    const std::string text =
-        execcred::json::to_indented_text(execcred::cli::facts(commands.line()));
+    execcred::cli::CommandLine commands;
+    execcred::cli::add_commands(commands);
+    const std::string text = execcred::json::to_indented_text(execcred::cli::facts(commands));
     const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
     return is_written && std::fflush(stdout) == 0 ? 0 : 1;
   } catch (const std::exception& exception) {
