@@ -9,9 +9,9 @@
 #include <execcred/base/try.hpp>
 #include <execcred/kube/kubeconfig_writer.hpp>
 #include <execcred/kube/stored_secret.hpp>
+#include <execcred/yaml/yaml_write.hpp>
 
 #include <utility>
-#include <vector>
 
 namespace execcred::cli {
 namespace {
@@ -60,6 +60,12 @@ std::string runs_it(std::string_view who, const std::string& commands) {
   return std::string(who) + " runs " + commands + ", which its image or a volume must hold";
 }
 
+Value object_of(const std::map<std::string, std::string>& texts) {
+  Value object((Object()));
+  for (const auto& [name, text] : texts) object.add(name, Value(text));
+  return object;
+}
+
 // Argo CD's execProviderConfig. Its env is an object, so the last of several variables with the
 // same name is used, as by the program.
 Value exec_provider(const ExecConfig& exec, const std::vector<std::string>& arguments,
@@ -71,11 +77,7 @@ Value exec_provider(const ExecConfig& exec, const std::vector<std::string>& argu
   if (!args.empty()) object.add("args", Value(std::move(args)));
   std::map<std::string, std::string> variables;
   for (const EnvironmentVariable& variable : exec.env) variables[variable.name] = variable.value;
-  if (!variables.empty()) {
-    Value env((Object()));
-    for (const auto& [name, value] : variables) env.add(name, Value(value));
-    object.add("env", std::move(env));
-  }
+  if (!variables.empty()) object.add("env", object_of(variables));
   object.add("apiVersion", Value(full_name(exec.api_version)));
   if (!exec.install_hint.empty()) object.add("installHint", Value(exec.install_hint));
   if (exec.provide_cluster_info) object.add("provideClusterInfo", Value(true));
@@ -96,6 +98,22 @@ Value config_of(const Access& access, const std::string& profile,
       fill_argocd_placeholders(access.exec.args, profile, cluster.server);
   config.add("execProviderConfig", exec_provider(access.exec, arguments, cluster.config));
   return argocd_config(cluster, std::move(config));
+}
+
+std::string to_text(const SecretManifest& manifest) {
+  Value metadata((Object()));
+  metadata.add("name", Value(manifest.name));
+  metadata.add("namespace", Value(manifest.name_space));
+  if (!manifest.labels.empty()) metadata.add("labels", object_of(manifest.labels));
+  if (!manifest.annotations.empty()) metadata.add("annotations", object_of(manifest.annotations));
+  Value head((Object()));
+  head.add("apiVersion", Value("v1"));
+  head.add("kind", Value("Secret"));
+  head.add("metadata", std::move(metadata));
+  head.add("stringData", object_of(manifest.data));
+  std::string text;
+  for (const std::string& comment : manifest.comments) text += "# " + printable(comment) + "\n";
+  return text + yaml::to_text(head);
 }
 
 std::string note(std::string_view text) {

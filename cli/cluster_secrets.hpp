@@ -3,14 +3,24 @@
 // long-lived token.
 #pragma once
 
-#include "secret_manifest.hpp"
-
 #include <execcred/kube/access.hpp>
 
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace execcred::cli {
+
+// A Secret (core/v1) as a manifest for kubectl apply, which people can read too.
+struct SecretManifest {
+  std::vector<std::string> comments = {};  // above it, a line each
+  std::string name_space = {};
+  std::string name = {};
+  std::map<std::string, std::string> labels = {};
+  std::map<std::string, std::string> annotations = {};
+  std::map<std::string, std::string> data = {};  // stringData
+};
 
 // Collects the manifests of these Secrets in one YAML text.
 class ClusterSecrets {

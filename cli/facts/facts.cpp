@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "facts.hpp"
+// Prints the programs' declarations as JSON, from which manual pages, JSON Schemas and the tables
+// of docs/ are generated.
+//
+//   {"version", "shared": [OPTION...],
+//    "plugins": [{"name", "summary", "options": [OPTION...], "examples"}...],
+//    "execcred": {"name", "summary",
+//                 "commands": [{"name", "summary", "operands", "options", "examples"}...]}}
+//
+// "shared" has the options that several plugins have. They are also among the options of each of
+// these plugins, marked with "isShared". A member of an option that is false, empty or absent is
+// left out.
+#include "commands.hpp"
 
 #include "declared_options.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/version.hpp>
 #include <execcred/exec/cache_options.hpp>
+#include <execcred/json/json.hpp>
 #include <list.hpp>
 
+#include <cstdio>
+#include <exception>
+#include <string>
 #include <utility>
 
 namespace execcred::cli {
@@ -189,9 +204,7 @@ json::Value facts_of(const CommandLine::Entry& entry) {
       .take();
 }
 
-}  // namespace
-
-json::Value facts(const CommandLine& line) {
+json::Value facts_of(const CommandLine& line) {
   const SharedOptions shared;
   json::Array plugins;
   for (const PluginDefinition& plugin : all_plugins()) plugins.push_back(facts_of(plugin, shared));
@@ -211,4 +224,18 @@ json::Value facts(const CommandLine& line) {
       .take();
 }
 
+}  // namespace
 }  // namespace execcred::cli
+
+int main() {
+  try {
+    execcred::cli::CommandLine commands;
+    execcred::cli::add_commands(commands);
+    const std::string text = execcred::json::to_indented_text(execcred::cli::facts_of(commands));
+    const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    return is_written && std::fflush(stdout) == 0 ? 0 : 1;
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "plugin-facts: error: %s\n", exception.what());
+    return 1;
+  }
+}

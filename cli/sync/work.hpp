@@ -2,7 +2,7 @@
 // The work on one cluster, and its result, as values.
 #pragma once
 
-#include "held.hpp"
+#include "mark.hpp"
 #include "schedule.hpp"
 
 #include <cstddef>
@@ -17,6 +17,17 @@ struct Access;
 }
 
 namespace execcred::sync {
+
+class Store;
+
+// A place where a credential is written: a folder or a Secret.
+struct Held {
+  Store* store = nullptr;
+  std::string place = {};       // "Secret fleet/spoke-1-token", "'/run/clusters/fleet/spoke-1'"
+  std::string name_space = {};  // its own
+  std::string name = {};
+  Mark mark = {};
+};
 
 // The causes of a target that was not written, in addition to those of doctor.
 namespace cause {
