@@ -5,7 +5,7 @@
 
 #include "bundle.hpp"
 #include "catalogue.hpp"
-#include "doctor/examine_all.hpp"
+#include "doctor/examination.hpp"
 #include "doctor/kubeconfig_targets.hpp"
 #include "doctor/log_report.hpp"
 #include "doctor/output.hpp"

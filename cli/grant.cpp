@@ -3,7 +3,7 @@
 // may do what is asked for. Sends nothing to a cluster; with --check, asks it whether it is told.
 #include "commands.hpp"
 
-#include "doctor/examine_all.hpp"
+#include "doctor/examination.hpp"
 #include "doctor/output.hpp"
 #include "fleet.hpp"
 #include "grant/catalogue.hpp"

@@ -8,11 +8,13 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/engine/credential_check.hpp>
+#include <execcred/engine/plugin_run.hpp>
 #include <execcred/http/route.hpp>
 #include <execcred/http/tls.hpp>
 #include <execcred/x509/openssl.hpp>
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -165,20 +167,39 @@ void report_time(const Result<Answer>& answer, const Connection& connection, Ite
   compare_clocks(skew_of(*answer), item);
 }
 
-}  // namespace
+// The threads of a run share it.
+class Examination final : public cli::FleetWork {
+ public:
+  Examination(std::vector<engine::Target> targets, ExaminationOptions options)
+      : FleetWork(targets.size()),
+        targets_(std::move(targets)),
+        options_(std::move(options)),
+        runner_(options_.environment, {.limit = options_.timeout, .stop = stop()}) {}
 
-Status check_proxy(const Environment& environment) {
-  const std::string url = proxy_of(environment).url;
-  const Result<Proxy> proxy = url.empty() ? Proxy() : parse_proxy(url);
-  if (proxy) return {};
-  return Error::configuration("HTTPS_PROXY " + proxy.error().message,
-                              "it must be http://, https:// or socks5://HOST:PORT");
-}
+  bool run(std::size_t number) override {
+    examine(targets_[number]);
+    return targets_[number].item.verdict() == Verdict::fail;
+  }
 
-Examination::Examination(const ExaminationOptions& options, int stop)
-    : options_(options),
-      stop_(stop),
-      runner_(options.environment, {.limit = options.timeout, .stop = stop}) {}
+  std::vector<Item> take_items(const std::vector<bool>& is_done) {
+    std::vector<Item> items;
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+      if (is_done[i]) items.push_back(std::move(targets_[i].item));
+    }
+    return items;
+  }
+
+ private:
+  // Writes the result to the target's item, and resets the rest of the target.
+  void examine(engine::Target& target);
+  std::optional<Credential> get_credential(engine::Target& target);
+  void go_to_server(const engine::Target& target, const Route& route, const Credential* credential,
+                    Item& item);
+
+  std::vector<engine::Target> targets_;
+  ExaminationOptions options_;
+  engine::PluginRunner runner_;
+};
 
 std::optional<Credential> Examination::get_credential(engine::Target& target) {
   Item& item = target.item;
@@ -206,7 +227,7 @@ void Examination::go_to_server(const engine::Target& target, const Route& route,
   } else {
     item.skip(StepId::credential, "there is none");
   }
-  const Patience patience{.limit = options_.timeout, .stop = stop_};
+  const Patience patience{.limit = options_.timeout, .stop = stop()};
   const bool has_credential = credential != nullptr && !facts.is_unusable;
   Connection anonymous(route, patience);
   std::optional<Route> identified_route;
@@ -244,7 +265,7 @@ void Examination::go_to_server(const engine::Target& target, const Route& route,
   if (credential != nullptr && options_.config) compare_with_config(*options_.config, facts, item);
 }
 
-void Examination::run(engine::Target& target) {
+void Examination::examine(engine::Target& target) {
   Item& item = target.item;
   const auto start = std::chrono::steady_clock::now();
   if (target.access) {
@@ -265,6 +286,24 @@ void Examination::run(engine::Target& target) {
   item.duration = std::chrono::steady_clock::now() - start;
   target.access.reset();
   target.written.reset();
+}
+
+}  // namespace
+
+Status check_proxy(const Environment& environment) {
+  const std::string url = proxy_of(environment).url;
+  const Result<Proxy> proxy = url.empty() ? Proxy() : parse_proxy(url);
+  if (proxy) return {};
+  return Error::configuration("HTTPS_PROXY " + proxy.error().message,
+                              "it must be http://, https:// or socks5://HOST:PORT");
+}
+
+FleetResult examine_all(std::vector<engine::Target> targets, const ExaminationOptions& examination,
+                        const cli::FleetOptions& options) {
+  const auto work = std::make_shared<Examination>(std::move(targets), examination);
+  cli::FleetEnd end = run_fleet(work, options);
+  std::vector<Item> items = work->take_items(end.is_done);
+  return {.items = std::move(items), .end = std::move(end)};
 }
 
 }  // namespace execcred::doctor
