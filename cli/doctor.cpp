@@ -321,7 +321,7 @@ Result<Outcome> Doctor::run() {
   // The files are begun before the examination, which may take minutes.
   std::optional<NewFile> output = TRY(begin_file(output_file_, "--output-file"));
   std::optional<NewFile> bundle = TRY(begin_file(bundle_, "--bundle"));
-  doctor::FleetResult result = examine_all(std::move(found), examination, fleet_);
+  FleetItems<engine::Item> result = examine_all(std::move(found), examination, fleet_);
   const bool is_cut = result.end.signal != 0;
   // The metrics of an interrupted run are not written, because they would be incomplete.
   const bool is_withheld = is_cut && format_ == "prometheus";

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace execcred::cli {
@@ -51,5 +52,22 @@ struct FleetEnd {
 };
 
 FleetEnd run_fleet(const std::shared_ptr<FleetWork>& work, const FleetOptions& options);
+
+template <class Item>
+struct FleetItems {
+  std::vector<Item> items = {};  // of the clusters whose work is done, in their order
+  FleetEnd end = {};
+};
+
+// Runs the work, and takes its results: work.item_of(number) is that of one cluster.
+template <class Item, class Work>
+FleetItems<Item> collect_from_fleet(const std::shared_ptr<Work>& work,
+                                    const FleetOptions& options) {
+  FleetItems<Item> found{.end = run_fleet(work, options)};
+  for (std::size_t i = 0; i < work->count(); ++i) {
+    if (found.end.is_done[i]) found.items.push_back(std::move(work->item_of(i)));
+  }
+  return found;
+}
 
 }  // namespace execcred::cli

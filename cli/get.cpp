@@ -232,7 +232,7 @@ Result<Outcome> Get::get_every() const {
   }
   const bool is_nothing_left = targets.empty() && outcome.exit_code != 0;
   if (outcome.exit_code == 2 || is_nothing_left) return outcome;
-  FleetCredentials done = get_all(std::move(targets), timeout_, fleet_);
+  FleetItems<FleetItem> done = get_all(std::move(targets), timeout_, fleet_);
   outcome.text = SecretString(fleet_text(done.items, output_, Paint::of(color_)));
   const DebugLog debug{std::string(kProgram), debug_};
   for (const FleetItem& item : done.items) {

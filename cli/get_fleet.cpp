@@ -74,13 +74,7 @@ class Runs final : public FleetWork {
     return target.item.result == FleetResult::fail;
   }
 
-  std::vector<FleetItem> take_items(const std::vector<bool>& is_done) {
-    std::vector<FleetItem> items;
-    for (std::size_t i = 0; i < targets_.size(); ++i) {
-      if (is_done[i]) items.push_back(std::move(targets_[i].item));
-    }
-    return items;
-  }
+  FleetItem& item_of(std::size_t number) { return targets_[number].item; }
 
  private:
   void get(const Access& access, FleetItem& item) const {
@@ -187,12 +181,9 @@ FleetTarget fleet_target(const engine::Mapping& mapping, const ClusterProfile& p
   return target;
 }
 
-FleetCredentials get_all(std::vector<FleetTarget> targets, Duration limit,
-                         const FleetOptions& options) {
-  const auto work = std::make_shared<Runs>(std::move(targets), limit);
-  FleetEnd end = run_fleet(work, options);
-  std::vector<FleetItem> items = work->take_items(end.is_done);
-  return {.items = std::move(items), .end = std::move(end)};
+FleetItems<FleetItem> get_all(std::vector<FleetTarget> targets, Duration limit,
+                              const FleetOptions& options) {
+  return collect_from_fleet<FleetItem>(std::make_shared<Runs>(std::move(targets), limit), options);
 }
 
 std::string fleet_text(const std::vector<FleetItem>& items, std::string_view format,

@@ -50,14 +50,9 @@ struct FleetTarget {
 FleetTarget fleet_target(const engine::Mapping& mapping, const ClusterProfile& profile,
                          const std::string& provider);
 
-struct FleetCredentials {
-  std::vector<FleetItem> items = {};  // those that are done, in the order of the targets
-  FleetEnd end = {};
-};
-
 // `limit` is the time limit of each run.
-FleetCredentials get_all(std::vector<FleetTarget> targets, Duration limit,
-                         const FleetOptions& options);
+FleetItems<FleetItem> get_all(std::vector<FleetTarget> targets, Duration limit,
+                              const FleetOptions& options);
 
 // `format` is text, wide, name, json or yaml. In text, wide and name, failures come first.
 std::string fleet_text(const std::vector<FleetItem>& items, std::string_view format,

@@ -135,7 +135,7 @@ Outcome Grant::check(std::vector<engine::Target> targets, const grant::Rules& ru
                      Outcome outcome) {
   const doctor::ExaminationOptions options{
       .timeout = timeout_, .permissions = rules.permissions, .environment = Environment::copy()};
-  const doctor::FleetResult result = examine_all(std::move(targets), options, fleet_);
+  const FleetItems<engine::Item> result = examine_all(std::move(targets), options, fleet_);
   const std::vector<engine::Item>& items = result.items;
   if (format_ == "json") {
     outcome.text = SecretString(doctor::write_json(items));
@@ -163,7 +163,7 @@ Outcome Grant::check(std::vector<engine::Target> targets, const grant::Rules& ru
 
 Outcome Grant::print(std::vector<engine::Target> targets, const grant::Rules& rules,
                      Outcome outcome) {
-  grant::FleetGrants done = grants_of(std::move(targets), rules, timeout_, fleet_);
+  FleetItems<grant::Item> done = grants_of(std::move(targets), rules, timeout_, fleet_);
   const auto granted =
       std::count_if(done.items.begin(), done.items.end(),
                     [](const grant::Item& item) { return !item.readings.empty(); });

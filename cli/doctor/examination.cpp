@@ -181,13 +181,7 @@ class Examination final : public cli::FleetWork {
     return targets_[number].item.verdict() == Verdict::fail;
   }
 
-  std::vector<Item> take_items(const std::vector<bool>& is_done) {
-    std::vector<Item> items;
-    for (std::size_t i = 0; i < targets_.size(); ++i) {
-      if (is_done[i]) items.push_back(std::move(targets_[i].item));
-    }
-    return items;
-  }
+  Item& item_of(std::size_t number) { return targets_[number].item; }
 
  private:
   // Writes the result to the target's item, and resets the rest of the target.
@@ -298,12 +292,11 @@ Status check_proxy(const Environment& environment) {
                               "it must be http://, https:// or socks5://HOST:PORT");
 }
 
-FleetResult examine_all(std::vector<engine::Target> targets, const ExaminationOptions& examination,
-                        const cli::FleetOptions& options) {
-  const auto work = std::make_shared<Examination>(std::move(targets), examination);
-  cli::FleetEnd end = run_fleet(work, options);
-  std::vector<Item> items = work->take_items(end.is_done);
-  return {.items = std::move(items), .end = std::move(end)};
+cli::FleetItems<Item> examine_all(std::vector<engine::Target> targets,
+                                  const ExaminationOptions& examination,
+                                  const cli::FleetOptions& options) {
+  return cli::collect_from_fleet<Item>(
+      std::make_shared<Examination>(std::move(targets), examination), options);
 }
 
 }  // namespace execcred::doctor

@@ -31,13 +31,8 @@ struct ExaminationOptions {
 // Fails (configuration) if HTTPS_PROXY is malformed.
 Status check_proxy(const Environment& environment);
 
-struct FleetResult {
-  // The items of the clusters whose examination ended, in the order of the targets.
-  std::vector<Item> items = {};
-  cli::FleetEnd end = {};
-};
-
-FleetResult examine_all(std::vector<engine::Target> targets, const ExaminationOptions& examination,
-                        const cli::FleetOptions& options);
+cli::FleetItems<Item> examine_all(std::vector<engine::Target> targets,
+                                  const ExaminationOptions& examination,
+                                  const cli::FleetOptions& options);
 
 }  // namespace execcred::doctor

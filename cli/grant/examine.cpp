@@ -33,13 +33,7 @@ class Grants final : public cli::FleetWork {
     return item.readings.empty();
   }
 
-  std::vector<Item> take_items(const std::vector<bool>& is_done) {
-    std::vector<Item> items;
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      if (is_done[i]) items.push_back(std::move(items_[i]));
-    }
-    return items;
-  }
+  Item& item_of(std::size_t number) { return items_[number]; }
 
  private:
   void examine(const Access& access, Item& item) {
@@ -84,12 +78,10 @@ class Grants final : public cli::FleetWork {
 
 }  // namespace
 
-FleetGrants grants_of(std::vector<engine::Target> targets, const Rules& rules, Duration limit,
-                      const cli::FleetOptions& options) {
-  const auto work = std::make_shared<Grants>(std::move(targets), rules, limit);
-  cli::FleetEnd end = run_fleet(work, options);
-  std::vector<Item> items = work->take_items(end.is_done);
-  return {.items = std::move(items), .end = std::move(end)};
+cli::FleetItems<Item> grants_of(std::vector<engine::Target> targets, const Rules& rules,
+                                Duration limit, const cli::FleetOptions& options) {
+  return cli::collect_from_fleet<Item>(std::make_shared<Grants>(std::move(targets), rules, limit),
+                                       options);
 }
 
 }  // namespace execcred::grant

@@ -13,13 +13,8 @@
 
 namespace execcred::grant {
 
-struct FleetGrants {
-  std::vector<Item> items = {};  // those that are done, in the order of the targets
-  cli::FleetEnd end = {};
-};
-
 // `limit` is the time limit of each run.
-FleetGrants grants_of(std::vector<engine::Target> targets, const Rules& rules, Duration limit,
-                      const cli::FleetOptions& options);
+cli::FleetItems<Item> grants_of(std::vector<engine::Target> targets, const Rules& rules,
+                                Duration limit, const cli::FleetOptions& options);
 
 }  // namespace execcred::grant
