@@ -7,10 +7,8 @@
 #include "profile_source.hpp"
 
 #include <execcred/base/result.hpp>
-#include <execcred/engine/target.hpp>
+#include <execcred/kube/provider_mapping.hpp>
 
-#include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,50 +42,6 @@ class Command {
 // Adds -m.
 void add_mapping_option(CommandOptions& options, std::string& mapping, bool is_required = true);
 
-// Adds --name, --provider and --allow-empty, which choose the ClusterProfiles of a source and the
-// access provider.
-void add_choice_options(CommandOptions& options, std::string& name, std::string& provider,
-                        bool& may_be_empty);
-
-// The options of a command that resolves ClusterProfiles: -m, the options of the source, --name,
-// --provider and --allow-empty.
-class AccessOptions {
- public:
-  void add_to(CommandOptions& options);
-  // Checks the options of the source, and reads the mapping. Fails (configuration) if options
-  // exclude each other or the mapping cannot be used.
-  Result<ProviderMapping> mapping() const;
-  // The same for a command that does what it can: a problem of an entry is one of the
-  // ClusterProfiles that choose the entry. Fails (configuration) also if the mapping lacks
-  // --provider.
-  Result<engine::Mapping> mapping_with_problems() const;
-  // Passes the ClusterProfiles to `receive`, in the source's order. With --name, passes only those
-  // with one of its names; a name that matches none is a problem, unless --allow-empty is given.
-  // Adds the problems of unusable documents and the exit code to `outcome`. Fails as
-  // ProfileSource::for_each does.
-  Status for_each_profile(const ReceiveProfile& receive, Outcome& outcome) const;
-  // The same for a command that takes one ClusterProfile. Returns nullopt if none was found;
-  // `outcome` is then complete. Fails (configuration) with their names if there are several.
-  Result<std::optional<ClusterProfile>> one_profile(Outcome& outcome) const;
-  const std::string& provider() const { return provider_; }
-  bool has_several_names() const;
-  // "'profiles.yaml'" or "the hub", for messages.
-  std::string title() const { return source_.title(); }
-
- private:
-  // The names that --name lists, without duplicates.
-  std::vector<std::string> names() const;
-  // for_each_profile() for several names. Reads the whole source once.
-  Status for_each_of(const std::vector<std::string>& names, const ReceiveProfile& receive,
-                     Outcome& outcome) const;
-
-  std::string mapping_path_;
-  ProfileSource source_;
-  std::string name_;
-  std::string provider_;
-  bool may_be_empty_ = false;
-};
-
 // Adds --allow-empty.
 void add_allow_empty_option(CommandOptions& options, bool& may_be_empty);
 
@@ -103,10 +57,6 @@ void conclude(Inventory inventory, const ProfileSource& source, const std::strin
 void conclude(const FleetEnd& end, Outcome& outcome);
 
 Result<ProviderMapping> read_mapping(const std::string& path);
-// With the problems of its entries. Fails (configuration) if the file is no mapping, or lacks
-// `provider` if that is given.
-Result<engine::Mapping> read_mapping_with_problems(const std::string& path,
-                                                   const std::string& provider);
 
 // Adds --parallel.
 void add_parallel_option(CommandOptions& options, FleetOptions& fleet);
@@ -123,10 +73,5 @@ void add_choice_option(CommandOptions& options, std::string_view name, std::stri
 void add_consumer_option(CommandOptions& options, std::string& consumer);
 // Adds --color for a command whose text is for people. The value is for Paint::of().
 void add_color_option(CommandOptions& options, std::string& color);
-// Adds -o for a command that writes one file.
-void add_output_file_option(CommandOptions& options, std::string& path);
-
-// {"namespace": …, "name": …}
-json::Value profile_reference(const ClusterProfile& profile);
 
 }  // namespace execcred::cli

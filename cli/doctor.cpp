@@ -3,6 +3,7 @@
 // names the first cause of a failure. Changes nothing.
 #include "commands.hpp"
 
+#include "access_options.hpp"
 #include "bundle.hpp"
 #include "catalogue.hpp"
 #include "doctor/examination.hpp"
@@ -10,7 +11,6 @@
 #include "doctor/log_report.hpp"
 #include "doctor/output.hpp"
 #include "next_command.hpp"
-#include "target_options.hpp"
 
 #include <execcred/base/environment.hpp>
 #include <execcred/base/text.hpp>
@@ -91,7 +91,7 @@ class Doctor final : public Command {
   Status check_files() const;
   static Status give_out(const std::string& text, std::optional<NewFile> file, Outcome& outcome);
 
-  TargetOptions targets_;
+  AccessOptions targets_;
   bool all_contexts_ = false;
   Duration timeout_ = kPluginLimit;
   FleetOptions fleet_{.shows_progress = true};
@@ -230,7 +230,7 @@ Status Doctor::check() const {
 Result<std::vector<engine::Target>> Doctor::targets(Outcome& outcome,
                                                     std::vector<ClusterProfile>& profiles) const {
   if (!targets_.mapping_path.empty()) {
-    return targets_.read(outcome, bundle_.empty() ? nullptr : &profiles);
+    return targets_.targets(outcome, bundle_.empty() ? nullptr : &profiles);
   }
   return doctor::targets_of_kubeconfig({.path = targets_.source.kubeconfig(),
                                         .context = targets_.source.context(),

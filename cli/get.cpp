@@ -4,6 +4,7 @@
 // plugins of all these ClusterProfiles, and prints the results.
 #include "commands.hpp"
 
+#include "access_options.hpp"
 #include "declared_options.hpp"
 #include "fleet.hpp"
 #include "get_fleet.hpp"
@@ -164,7 +165,7 @@ Result<Credential> Get::run_plugin(const Access& access) const {
 
 Result<SecretString> Get::credential_text(const ProviderMapping& mapping,
                                           const ClusterProfile& profile) const {
-  const Access access = TRY(resolve_access(mapping, profile, access_.provider()));
+  const Access access = TRY(resolve_access(mapping, profile, access_.provider));
   const Credential credential = TRY(run_plugin(access));
   if (output_ == "token") return write_token("", credential);
   if (output_ == "header") return write_token("Authorization: Bearer ", credential);
@@ -216,7 +217,7 @@ Result<Outcome> Get::get_every() const {
   Outcome outcome;
   TRY(access_.for_each_profile(
       [&](const ClusterProfile& profile) -> Status {
-        targets.push_back(fleet_target(mapping, profile, access_.provider()));
+        targets.push_back(fleet_target(mapping, profile, access_.provider));
         is_any_chosen = is_any_chosen || !targets.back().is_skipped();
         return {};
       },
@@ -227,7 +228,8 @@ Result<Outcome> Get::get_every() const {
     outcome.exit_code = 2;
     outcome.problems.push_back(
         {.kind = Error::Kind::configuration,
-         .message = access_.title() + " holds no ClusterProfile with a provider of the mapping",
+         .message =
+             access_.source.title() + " holds no ClusterProfile with a provider of the mapping",
          .hint = "execcred resolve shows what each ClusterProfile lists"});
   }
   const bool is_nothing_left = targets.empty() && outcome.exit_code != 0;

@@ -3,6 +3,7 @@
 // may do what is asked for. Sends nothing to a cluster; with --check, asks it whether it is told.
 #include "commands.hpp"
 
+#include "access_options.hpp"
 #include "doctor/examination.hpp"
 #include "doctor/output.hpp"
 #include "fleet.hpp"
@@ -10,7 +11,6 @@
 #include "grant/examine.hpp"
 #include "grant/output.hpp"
 #include "next_command.hpp"
-#include "target_options.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -71,7 +71,7 @@ class Grant final : public Command {
   NextCommand next(std::string_view command) const;
   Outcome print(std::vector<engine::Target> targets, const grant::Rules& rules, Outcome outcome);
 
-  TargetOptions targets_;
+  AccessOptions targets_;
   std::vector<std::string> permissions_;
   std::string cluster_role_;
   bool binds_groups_ = false;
@@ -191,7 +191,7 @@ Result<Outcome> Grant::run() {
   TRY(targets_.source.check());
   if (is_check_) TRY(doctor::check_proxy(Environment::copy()));
   Outcome outcome;
-  std::vector<engine::Target> targets = TRY(targets_.read(outcome));
+  std::vector<engine::Target> targets = TRY(targets_.targets(outcome));
   // With no ClusterProfile that could be used, there is nothing to write.
   if (targets.empty() && outcome.exit_code != 0) return outcome;
   return is_check_ ? check(std::move(targets), wanted, std::move(outcome))

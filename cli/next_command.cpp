@@ -69,7 +69,7 @@ NextCommand& NextCommand::add(const HubOptions& hub) {
   return add("selector", hub.selector().text());
 }
 
-NextCommand& NextCommand::add(const TargetOptions& targets) {
+NextCommand& NextCommand::add(const AccessOptions& targets) {
   add_mapping(targets.mapping_path).add_profiles(targets.source.paths()).add(targets.source.hub());
   return add("provider", targets.provider);
 }

@@ -3,8 +3,8 @@
 // prints the next command, with the paths and options that it was given.
 #pragma once
 
+#include "access_options.hpp"
 #include "fleet.hpp"
-#include "target_options.hpp"
 
 #include <execcred/base/duration.hpp>
 #include <execcred/engine/report.hpp>
@@ -31,7 +31,7 @@ class NextCommand {
   NextCommand& add_profiles(const std::vector<std::string>& paths);
   NextCommand& add(const HubOptions& hub);
   // All but --name and --allow-empty.
-  NextCommand& add(const TargetOptions& targets);
+  NextCommand& add(const AccessOptions& targets);
   // Those that differ from the defaults.
   NextCommand& add(Duration plugin_limit, const FleetOptions& fleet);
 

@@ -235,7 +235,12 @@ std::string text_without_secrets(std::string_view documents) {
 }
 
 void Replacement::add_to(CommandOptions& options) {
-  add_output_file_option(options, path_);
+  options.group("Output");
+  options.add("output", path_,
+              {.letter = 'o',
+               .value = "FILE",
+               .help = "File to replace; - is standard output, the default",
+               .takes = Takes::file});
   options.add("dry-run", is_dry_,
               {.help = "Report whether the file would change, and do not write it"});
   options.add("diff", is_diff_,

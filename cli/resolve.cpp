@@ -2,6 +2,7 @@
 // execcred resolve: what would run for each ClusterProfile, and why that provider. Runs nothing.
 #include "commands.hpp"
 
+#include "access_options.hpp"
 #include "cluster_secrets.hpp"
 #include "list_text.hpp"
 #include "table.hpp"
@@ -10,6 +11,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 
+#include <functional>
 #include <utility>
 
 namespace execcred::cli {
@@ -81,6 +83,13 @@ std::string to_text(const ProviderMapping& mapping, const Resolved& resolved, bo
   return lines.take();
 }
 
+Value profile_reference(const ClusterProfile& profile) {
+  Value reference((json::Object()));
+  if (!profile.name_space.empty()) reference.add("namespace", Value(profile.name_space));
+  reference.add("name", Value(profile.name));
+  return reference;
+}
+
 Value to_json(const ProviderMapping& mapping, const Resolved& resolved, bool was_asked) {
   const Access& access = resolved.access;
   Value object((json::Object()));
@@ -124,7 +133,7 @@ class Resolve final : public Command {
     Outcome outcome;
     TRY(access_.for_each_profile(
         [&](const ClusterProfile& profile) -> Status {
-          const Access access = TRY(resolve_access(mapping, profile, access_.provider()));
+          const Access access = TRY(resolve_access(mapping, profile, access_.provider));
           return receive(profile, access);
         },
         outcome));
@@ -145,7 +154,7 @@ class Resolve final : public Command {
   }
 
   Result<Outcome> write_lines(const ProviderMapping& mapping) const {
-    const bool was_asked = !access_.provider().empty();
+    const bool was_asked = !access_.provider.empty();
     std::string text;
     Outcome outcome =
         TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
@@ -176,7 +185,7 @@ class Resolve final : public Command {
   }
 
   Result<Outcome> write_list(const ProviderMapping& mapping) const {
-    const bool was_asked = !access_.provider().empty();
+    const bool was_asked = !access_.provider.empty();
     json::Array items;
     Outcome outcome =
         TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
