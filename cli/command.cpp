@@ -3,6 +3,7 @@
 
 #include "catalogue.hpp"
 
+#include <execcred/base/duration.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/os/deadline.hpp>
@@ -96,6 +97,12 @@ void add_parallel_option(CommandOptions& options, FleetOptions& fleet) {
                       .help = "Number of clusters at the same time",
                       .default_text = std::to_string(fleet.parallel)},
                      parse_parallel);
+}
+
+void add_timeout_option(CommandOptions& options, Duration& timeout, std::string_view help) {
+  options.add_parsed("timeout", timeout,
+                     {.value = "DURATION", .help = help, .default_text = format_duration(timeout)},
+                     parse_timeout);
 }
 
 void add_choice_option(CommandOptions& options, std::string_view name, std::string& target,

@@ -60,6 +60,8 @@ Result<ProviderMapping> read_mapping(const std::string& path);
 
 // Adds --parallel.
 void add_parallel_option(CommandOptions& options, FleetOptions& fleet);
+// Adds --timeout, a time limit of a plugin's run. The current value of `timeout` is the default.
+void add_timeout_option(CommandOptions& options, Duration& timeout, std::string_view help);
 
 // Adds -o for a command that prints documents, a table or a list. The first of `formats` is the
 // default.

@@ -128,11 +128,8 @@ void Doctor::add_input_options(CommandOptions& options) {
 void Doctor::add_examination_options(CommandOptions& options) {
   options.group("Examination");
   add_parallel_option(options, fleet_);
-  options.add_parsed("timeout", timeout_,
-                     {.value = "DURATION",
-                      .help = "Time limit of the plugin, and of each step over the network",
-                      .default_text = format_duration(timeout_)},
-                     parse_timeout);
+  add_timeout_option(options, timeout_,
+                     "Time limit of the plugin, and of each step over the network");
   options.add("can", permissions_,
               {.value = "VERB/RESOURCE[.GROUP][@NAMESPACE]",
                .help = "Ask whether the credential's user may do this"});

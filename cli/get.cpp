@@ -107,11 +107,7 @@ void Get::add_options(CommandOptions& options) {
   options.add("all", is_for_all_,
               {.help = "Run the plugins of all ClusterProfiles, and print a table"});
   add_parallel_option(options, fleet_);
-  options.add_parsed("timeout", timeout_,
-                     {.value = "DURATION",
-                      .help = "Time limit of the plugin, at most 60s",
-                      .default_text = format_duration(timeout_)},
-                     parse_timeout);
+  add_timeout_option(options, timeout_, "Time limit of the plugin, at most 60s");
   add_format_option(options, output_,
                     {"exec-credential", "token", "header", "json", "text", "yaml", "name", "wide"});
   output_.clear();

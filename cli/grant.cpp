@@ -95,11 +95,8 @@ void Grant::add_options(CommandOptions& options) {
   options.add("check", is_check_,
               {.help = "Ask each cluster whether it is granted, and print no objects"});
   add_parallel_option(options, fleet_);
-  options.add_parsed("timeout", timeout_,
-                     {.value = "DURATION",
-                      .help = "Time limit of the plugin, and of each step over the network",
-                      .default_text = format_duration(timeout_)},
-                     parse_timeout);
+  add_timeout_option(options, timeout_,
+                     "Time limit of the plugin, and of each step over the network");
   add_format_option(options, format_, {"yaml", "text", "json"});
   format_.clear();
   options.add_example("Print what one cluster must be told, so that the controller reads its Pods",
