@@ -94,8 +94,8 @@ std::string failure_text(const CacheItem& item, bool is_named) {
 Value error_json(const Error& error) {
   Value object((json::Object()));
   object.add("message", Value(error.message));
-  if (!error.hint.empty()) object.add("hint", Value(error.hint));
-  object.add("exitCode", Value(json::Number{std::to_string(exit_code(error.kind))}));
+  add_text(object, "hint", error.hint);
+  object.add("exitCode", number_of(exit_code(error.kind)));
   return object;
 }
 
@@ -104,10 +104,10 @@ Value entry_json(const std::vector<CacheItem>& items, std::size_t index, TimePoi
   const Named named = names_of(items, index);
   Value entry((json::Object()));
   entry.add("state", Value(state_of(item, now)));
-  if (!named.identity.empty()) entry.add("identity", Value(named.identity));
-  if (!named.target.empty()) entry.add("target", Value(named.target));
+  add_text(entry, "identity", named.identity);
+  add_text(entry, "target", named.target);
   entry.add("created", Value(time_text(item.created)));
-  entry.add("ageSeconds", Value(json::Number{std::to_string(age_of(item, now).count())}));
+  entry.add("ageSeconds", number_of(age_of(item, now).count()));
   entry.add(item.failure ? "askedAgainAfter" : "expires", Value(time_text(item.ends)));
   if (item.failure) entry.add("error", error_json(*item.failure));
   json::Array key;
@@ -151,7 +151,7 @@ std::string cache_names(const std::vector<CacheItem>& items) {
 // askedAgainAfter, error, key}]}. "directory" is left out if `directory` is empty.
 Value cache_json(std::string_view directory, const std::vector<CacheItem>& items, TimePoint now) {
   Value object((json::Object()));
-  if (!directory.empty()) object.add("directory", Value(directory));
+  add_text(object, "directory", directory);
   json::Array entries;
   for (std::size_t i = 0; i < items.size(); ++i) entries.push_back(entry_json(items, i, now));
   object.add("items", Value(std::move(entries)));

@@ -130,20 +130,19 @@ std::string table(const std::vector<FleetItem>& items, bool is_wide, const Paint
 }
 
 Value value_of(const FleetItem& item) {
-  const auto number = [](auto count) { return Value(json::Number{std::to_string(count)}); };
   Value object((json::Object()));
-  if (!item.name_space.empty()) object.add("namespace", Value(item.name_space));
+  add_text(object, "namespace", item.name_space);
   object.add("name", Value(item.name));
-  if (!item.provider.empty()) object.add("provider", Value(item.provider));
-  if (!item.server.empty()) object.add("server", Value(item.server));
+  add_text(object, "provider", item.provider);
+  add_text(object, "server", item.server);
   object.add("result", Value(name_of(item.result)));
   if (item.expires) object.add("expires", Value(time_text(*item.expires)));
   if (item.result != FleetResult::skipped) {
-    object.add("exitCode", number(item.exit_code));
-    object.add("durationMs", number(milliseconds_of(item.duration).count()));
+    object.add("exitCode", number_of(item.exit_code));
+    object.add("durationMs", number_of(milliseconds_of(item.duration).count()));
   }
-  if (!item.error.empty()) object.add("error", Value(item.error));
-  if (!item.hint.empty()) object.add("hint", Value(item.hint));
+  add_text(object, "error", item.error);
+  add_text(object, "hint", item.hint);
   return object;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output formats of lists for programs.
+// The documents that commands print for programs.
 #pragma once
 
 #include <execcred/json/json.hpp>
@@ -11,6 +11,14 @@ namespace execcred::cli {
 
 // {"items": [...]}
 json::Value list_of(json::Array items);
+
+// Adds the text, unless it is empty.
+void add_text(json::Value& object, std::string_view name, std::string_view text);
+
+template <class Integer>
+json::Value number_of(Integer number) {
+  return json::Value(json::Number{std::to_string(number)});
+}
 
 // A document as -o json or -o yaml.
 std::string document_text(const json::Value& document, std::string_view format);

@@ -85,7 +85,7 @@ std::string to_text(const ProviderMapping& mapping, const Resolved& resolved, bo
 
 Value profile_reference(const ClusterProfile& profile) {
   Value reference((json::Object()));
-  if (!profile.name_space.empty()) reference.add("namespace", Value(profile.name_space));
+  add_text(reference, "namespace", profile.name_space);
   reference.add("name", Value(profile.name));
   return reference;
 }
@@ -94,9 +94,7 @@ Value to_json(const ProviderMapping& mapping, const Resolved& resolved, bool was
   const Access& access = resolved.access;
   Value object((json::Object()));
   object.add("clusterProfile", profile_reference(resolved.profile));
-  if (!resolved.profile.cluster_id.empty()) {
-    object.add("cluster.clusterset.k8s.io", Value(resolved.profile.cluster_id));
-  }
+  add_text(object, "cluster.clusterset.k8s.io", resolved.profile.cluster_id);
   object.add("provider", Value(access.provider));
   object.add("source", Value(access.source));
   object.add("why", Value(why(mapping, access, was_asked)));

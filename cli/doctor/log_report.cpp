@@ -4,6 +4,8 @@
 #include "output.hpp"
 #include "steps.hpp"
 
+#include "list_text.hpp"
+
 #include <execcred/base/cause.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
@@ -17,6 +19,8 @@
 
 namespace execcred::doctor {
 namespace {
+
+using cli::add_text;
 
 constexpr std::size_t kMaxLog = 64 * 1024 * 1024;
 constexpr std::size_t kMaxLine = 64 * 1024;
@@ -128,25 +132,20 @@ std::string write_log_json(const std::vector<LoggedCluster>& clusters) {
   json::Array items;
   for (const LoggedCluster& cluster : clusters) {
     json::Value item((json::Object()));
-    const auto add = [&item](std::string_view name, const std::string& text) {
-      if (!text.empty()) item.add(name, json::Value(text));
-    };
-    add("server", cluster.server);
-    add("plugin", cluster.plugin);
-    add("identity", cluster.identity);
-    add("result", cluster.is_failing ? "fail" : "ok");
-    add("cause", cluster.cause);
-    if (cluster.last_failure) add("time", text_of(*cluster.last_failure));
-    add("error", cluster.error);
-    add("hint", cluster.hint);
-    add("last_run", text_of(cluster.last_run));
-    item.add("runs", json::Value(json::Number{std::to_string(cluster.runs)}));
-    item.add("failures", json::Value(json::Number{std::to_string(cluster.failures)}));
+    add_text(item, "server", cluster.server);
+    add_text(item, "plugin", cluster.plugin);
+    add_text(item, "identity", cluster.identity);
+    add_text(item, "result", cluster.is_failing ? "fail" : "ok");
+    add_text(item, "cause", cluster.cause);
+    if (cluster.last_failure) add_text(item, "time", text_of(*cluster.last_failure));
+    add_text(item, "error", cluster.error);
+    add_text(item, "hint", cluster.hint);
+    add_text(item, "last_run", text_of(cluster.last_run));
+    item.add("runs", cli::number_of(cluster.runs));
+    item.add("failures", cli::number_of(cluster.failures));
     items.push_back(std::move(item));
   }
-  json::Value document((json::Object()));
-  document.add("items", json::Value(std::move(items)));
-  return json::to_indented_text(document);
+  return json::to_indented_text(cli::list_of(std::move(items)));
 }
 
 }  // namespace execcred::doctor

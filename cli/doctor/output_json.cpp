@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output.hpp"
 
+#include "list_text.hpp"
+
 #include <execcred/base/text.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/yaml/yaml_write.hpp>
@@ -11,11 +13,8 @@
 namespace execcred::doctor {
 namespace {
 
+using cli::add_text;
 using json::Value;
-
-void add(Value& object, std::string_view name, std::string_view text) {
-  if (!text.empty()) object.add(name, Value(text));
-}
 
 Value steps_of(const Item& item) {
   json::Array steps;
@@ -25,7 +24,7 @@ Value steps_of(const Item& item) {
     Value object((json::Object()));
     object.add("name", Value(name_of(id)));
     object.add("result", Value(name_of(step.verdict)));
-    add(object, "message", step.message);
+    add_text(object, "message", step.message);
     steps.push_back(std::move(object));
   }
   return Value(std::move(steps));
@@ -34,14 +33,14 @@ Value steps_of(const Item& item) {
 Value value_of(const Item& item) {
   const auto duration = std::chrono::round<std::chrono::milliseconds>(item.duration);
   Value object((json::Object()));
-  add(object, "namespace", printable(item.name_space));
+  add_text(object, "namespace", printable(item.name_space));
   object.add("name", Value(printable(item.name)));
-  add(object, "provider", item.provider);
+  add_text(object, "provider", item.provider);
   object.add("result", Value(name_of(item.verdict())));
-  add(object, "cause", item.cause());
-  add(object, "user", item.user);
+  add_text(object, "cause", item.cause());
+  add_text(object, "user", item.user);
   if (item.expires) object.add("expires", Value(text_of(*item.expires)));
-  object.add("duration_ms", Value(json::Number{std::to_string(duration.count())}));
+  object.add("duration_ms", cli::number_of(duration.count()));
   object.add("steps", steps_of(item));
   return object;
 }
@@ -50,9 +49,7 @@ Value document_of(const std::vector<Item>& items) {
   json::Array array;
   array.reserve(items.size());
   for (const Item& item : items) array.push_back(value_of(item));
-  Value document((json::Object()));
-  document.add("items", Value(std::move(array)));
-  return document;
+  return cli::list_of(std::move(array));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 namespace execcred::grant {
 namespace {
 
+using cli::add_text;
 using json::Value;
 
 std::string indented(std::string_view text, std::string_view indent) {
@@ -85,26 +86,23 @@ std::string aws_auth(const Grant& grant) {
 
 Value value_of(const Item& item) {
   Value object((json::Object()));
-  const auto add = [&object](std::string_view name, const std::string& text) {
-    if (!text.empty()) object.add(name, Value(text));
-  };
   const auto add_texts = [&object](std::string_view name, const std::vector<std::string>& texts) {
     json::Array array;
     for (const std::string& text : texts) array.emplace_back(text);
     if (!array.empty()) object.add(name, Value(std::move(array)));
   };
-  add("namespace", item.examined.name_space);
-  add("name", item.examined.name);
-  add("provider", item.examined.provider);
+  add_text(object, "namespace", item.examined.name_space);
+  add_text(object, "name", item.examined.name);
+  add_text(object, "provider", item.examined.provider);
   if (item.readings.empty()) {
     if (const engine::Step* const step = item.examined.failed_step()) {
-      add("error", step->message);
-      add("hint", step->hint);
+      add_text(object, "error", step->message);
+      add_text(object, "hint", step->hint);
     }
     return object;
   }
   const Grant& grant = item.readings.front();
-  add("user", grant.identity.user);
+  add_text(object, "user", grant.identity.user);
   add_texts("groups", grant.identity.groups);
   object.add("objects", Value(grant.objects));
   // That of another reading stands here too: it is what such a token needs.

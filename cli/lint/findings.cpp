@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "findings.hpp"
 
+#include "list_text.hpp"
 #include "secrets.hpp"
 #include "table.hpp"
 
@@ -235,13 +236,14 @@ std::string to_names(const std::vector<Finding>& findings) {
 }
 
 json::Value to_json(const std::vector<Finding>& findings, const Looked& looked) {
+  using cli::number_of;
   using json::Value;
   json::Array items;
   for (const Finding& finding : findings) {
     Value item(json::Object{{"file", Value(printable(finding.file))}});
     if (finding.place) {
-      item.add("line", Value(json::Number{std::to_string(finding.place->line)}));
-      item.add("column", Value(json::Number{std::to_string(finding.place->column)}));
+      item.add("line", number_of(finding.place->line));
+      item.add("column", number_of(finding.place->column));
     }
     item.add("path", Value(finding.path));
     item.add("severity", Value(name_of(finding.severity)));
@@ -250,14 +252,11 @@ json::Value to_json(const std::vector<Finding>& findings, const Looked& looked) 
     item.add("hint", Value(finding.hint));
     items.push_back(std::move(item));
   }
-  const auto number = [&findings](Severity severity) {
-    return Value(json::Number{std::to_string(count(findings, severity))});
-  };
   Value object((json::Object()));
   object.add("items", Value(std::move(items)));
-  object.add("errors", number(Severity::error));
-  object.add("warnings", number(Severity::warning));
-  object.add("passedOver", Value(json::Number{std::to_string(looked.passed_over)}));
+  object.add("errors", number_of(count(findings, Severity::error)));
+  object.add("warnings", number_of(count(findings, Severity::warning)));
+  object.add("passedOver", number_of(looked.passed_over));
   return object;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sarif.hpp"
 
+#include "list_text.hpp"
+
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/version.hpp>
@@ -13,6 +15,7 @@
 namespace execcred::lint {
 namespace {
 
+using cli::number_of;
 using json::Object;
 using json::Value;
 
@@ -21,8 +24,6 @@ constexpr std::string_view kHub = "hub: ";
 std::string_view level_of(Severity severity) {
   return severity == Severity::info ? "note" : name_of(severity);
 }
-
-Value number(std::size_t count) { return Value(json::Number{std::to_string(count)}); }
 
 Value text_object(std::string_view text) { return Value(Object{{"text", Value(text)}}); }
 
@@ -59,8 +60,8 @@ Value location_of(const Finding& finding) {
     Value physical(
         Object{{"artifactLocation", Value(Object{{"uri", Value(uri_of(finding.file))}})}});
     if (finding.place) {
-      physical.add("region", Value(Object{{"startLine", number(finding.place->line)},
-                                          {"startColumn", number(finding.place->column)}}));
+      physical.add("region", Value(Object{{"startLine", number_of(finding.place->line)},
+                                          {"startColumn", number_of(finding.place->column)}}));
     }
     location.add("physicalLocation", std::move(physical));
   }
@@ -83,7 +84,7 @@ Value result_of(const Finding& finding) {
   json::Array locations;
   locations.push_back(location_of(finding));
   return Value(Object{{"ruleId", Value(finding.rule)},
-                      {"ruleIndex", number(index_of(finding.rule))},
+                      {"ruleIndex", number_of(index_of(finding.rule))},
                       {"level", Value(level_of(finding.severity))},
                       {"message", text_object(text)},
                       {"locations", Value(std::move(locations))}});
