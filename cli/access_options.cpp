@@ -118,11 +118,11 @@ Result<std::optional<ClusterProfile>> AccessOptions::one_profile(Outcome& outcom
   };
   TRY(for_each_profile(receive, outcome));
   if (count <= 1) return first;
-  return Error{.kind = Error::Kind::configuration,
-               .message = source.title() + " holds " + std::to_string(count) + " ClusterProfiles",
-               .hint = have_one_name ? "all are named " + names.front() + ": remove all but one"
-                                     : "choose one with --name: " + join(names, ", ") +
-                                           (count > names.size() ? ", ..." : "")};
+  return Error::configuration(
+      source.title() + " holds " + std::to_string(count) + " ClusterProfiles",
+      have_one_name
+          ? "all are named " + names.front() + ": remove all but one"
+          : "choose one with --name: " + join(names, ", ") + (count > names.size() ? ", ..." : ""));
 }
 
 Result<std::vector<engine::Target>> AccessOptions::targets(

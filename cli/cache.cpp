@@ -191,9 +191,7 @@ class Cache final : public Command {
     std::string message = "no action is given";
     if (!action.empty()) message = in_quotes(action) + " is no action";
     if (actions_.size() > 1) message = std::to_string(actions_.size()) + " actions are given";
-    return Error{.kind = Error::Kind::configuration,
-                 .message = std::move(message),
-                 .hint = "it is list, clear or path"};
+    return Error::configuration(std::move(message), "it is list, clear or path");
   }
 
  private:
@@ -229,10 +227,9 @@ class Cache final : public Command {
         left.begin(), left.end(),
         [start](const CacheItem& item) { return item.created < start && !item.is_pending; }));
     if (kept > 0) {
-      return Error{.kind = Error::Kind::unavailable,
-                   .message = count_of_entries(kept) + " of the cache " +
-                              in_quotes(directory->path()) + " could not be removed",
-                   .hint = "check whether its file system is read-only"};
+      return Error::unavailable(count_of_entries(kept) + " of the cache " +
+                                    in_quotes(directory->path()) + " could not be removed",
+                                "check whether its file system is read-only");
     }
     return Outcome{.text = SecretString(count_of_entries(cleared) + " removed from " +
                                         in_quotes(directory->path()) + "\n")};

@@ -25,9 +25,8 @@ Result<std::size_t> parse_parallel(const std::string& text) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool is_number = problem == std::errc() && end == text.data() + text.size();
   if (is_number && number >= 1 && number <= kMost) return number;
-  return Error{.kind = Error::Kind::configuration,
-               .message = in_quotes(text) + " is no number from 1 to " + std::to_string(kMost),
-               .hint = "it is the number of clusters at the same time"};
+  return Error::configuration(in_quotes(text) + " is no number from 1 to " + std::to_string(kMost),
+                              "it is the number of clusters at the same time");
 }
 
 }  // namespace
@@ -65,12 +64,10 @@ void conclude(Inventory inventory, const ProfileSource& source, const std::strin
   const bool is_nothing_used = inventory.found == refused;
   const bool is_missing = inventory.found == 0 && (inventory.problems.empty() || !name.empty());
   if (is_missing && !may_be_empty) {
-    outcome.problems.push_back({.kind = Error::Kind::configuration,
-                                .message = source.title() + " holds no " +
-                                           (inventory.problems.empty() ? "" : "readable ") +
-                                           "ClusterProfile" +
-                                           (name.empty() ? "" : " named " + in_quotes(name)),
-                                .hint = source.hint() + "; --allow-empty accepts an empty input"});
+    outcome.problems.push_back(Error::configuration(
+        source.title() + " holds no " + (inventory.problems.empty() ? "" : "readable ") +
+            "ClusterProfile" + (name.empty() ? "" : " named " + in_quotes(name)),
+        source.hint() + "; --allow-empty accepts an empty input"));
     are_refusals = false;
   }
   if (outcome.problems.empty()) return;
@@ -113,9 +110,8 @@ void add_choice_option(CommandOptions& options, std::string_view name, std::stri
   options.add_parsed(name, target, about, [words, noun](const std::string& text) {
     if (std::find(words.begin(), words.end(), text) != words.end())
       return Result<std::string>(text);
-    return Result<std::string>(Error{.kind = Error::Kind::configuration,
-                                     .message = in_quotes(text) + " is no " + noun,
-                                     .hint = "it may be " + join(words, ", ")});
+    return Result<std::string>(
+        Error::configuration(in_quotes(text) + " is no " + noun, "it may be " + join(words, ", ")));
   });
 }
 

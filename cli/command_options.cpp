@@ -22,9 +22,8 @@ void CommandOptions::add(std::string_view name, bool& target, const About& about
   add_parsed(name, target, about, [](const std::string& text) -> Result<bool> {
     if (text == "true" || text == "1") return true;
     if (text == "false" || text == "0") return false;
-    return Error{.kind = Error::Kind::configuration,
-                 .message = in_quotes(text) + " is neither true nor false",
-                 .hint = "write true or 1, false or 0"};
+    return Error::configuration(in_quotes(text) + " is neither true nor false",
+                                "write true or 1, false or 0");
   });
 }
 

@@ -250,10 +250,10 @@ class Completion final : public Command {
         text += "complete -c " + std::string(program) + " -f -a '(__execcred_complete)'\n";
       }
     } else {
-      return Error{.kind = Error::Kind::configuration,
-                   .message = shell.empty() ? std::to_string(shells_.size()) + " shells are given"
-                                            : in_quotes(shell) + " is no shell that is known",
-                   .hint = "it is bash, zsh or fish"};
+      return Error::configuration(shell.empty()
+                                      ? std::to_string(shells_.size()) + " shells are given"
+                                      : in_quotes(shell) + " is no shell that is known",
+                                  "it is bash, zsh or fish");
     }
     return Outcome{.text = SecretString(text)};
   }
@@ -276,9 +276,8 @@ class Complete final : public Command {
 
   Result<Outcome> run() override {
     if (words_.size() >= 2) return Outcome{.text = SecretString(complete_words(line_, words_))};
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "no words are given to complete",
-                 .hint = "execcred completion SHELL prints the script that gives them"};
+    return Error::configuration("no words are given to complete",
+                                "execcred completion SHELL prints the script that gives them");
   }
 
  private:

@@ -92,11 +92,10 @@ std::optional<std::string> exit_code_in(const std::string& message) {
 
 Error unknown(const std::string& message) {
   const std::string near = nearest_word(message, known_causes());
-  return Error{.kind = Error::Kind::configuration,
-               .message = in_quotes(message) + " names no cause and no exit code",
-               .hint = near.empty()
-                           ? "a cause, as in execcred explain source-expired; or 1, 2, 3, 70"
-                           : "did you mean " + near + "?"};
+  return Error::configuration(in_quotes(message) + " names no cause and no exit code",
+                              near.empty()
+                                  ? "a cause, as in execcred explain source-expired; or 1, 2, 3, 70"
+                                  : "did you mean " + near + "?");
 }
 
 class Explain final : public Command {

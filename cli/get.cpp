@@ -66,9 +66,8 @@ SecretString write_json(const Access& access, const Credential& credential) {
 
 Result<SecretString> write_token(std::string_view lead, const Credential& credential) {
   if (credential.token.empty()) {
-    return Error{.kind = Error::Kind::no_credential,
-                 .message = "the credential is a client certificate, not a token",
-                 .hint = "use -o exec-credential or -o json"};
+    return Error::no_credential("the credential is a client certificate, not a token",
+                                "use -o exec-credential or -o json");
   }
   SecretString out(lead);
   out.append(credential.token.reveal());
@@ -179,14 +178,13 @@ Status Get::check() {
   if (output_.empty()) output_ = formats.front();
   if (std::find(formats.begin(), formats.end(), output_) != formats.end()) return {};
   const auto list = [](Formats words) { return join({words.begin(), words.end()}, ", "); };
-  return Error{.kind = Error::Kind::configuration,
-               .message = "--output: " + in_quotes(output_) + " is no output format " +
-                          (is_for_all_      ? "of --all, which shows no credential"
-                           : is_for_fleet() ? "of several clusters, which shows no credential"
-                                            : "of a credential"),
-               .hint = is_for_fleet() ? "it may be " + list(kFleetFormats)
-                                      : "it may be " + list(kFormats) + "; with --all, " +
-                                            list(kFleetFormats)};
+  return Error::configuration(
+      "--output: " + in_quotes(output_) + " is no output format " +
+          (is_for_all_      ? "of --all, which shows no credential"
+           : is_for_fleet() ? "of several clusters, which shows no credential"
+                            : "of a credential"),
+      is_for_fleet() ? "it may be " + list(kFleetFormats)
+                     : "it may be " + list(kFormats) + "; with --all, " + list(kFleetFormats));
 }
 
 Result<Outcome> Get::get_one() const {

@@ -35,9 +35,8 @@ class Help final : public Command {
     const bool is_action = words_.size() == 2 && std::find(actions.begin(), actions.end(),
                                                            words_.back()) != actions.end();
     if (words_.size() == 1 || is_action) return Outcome{.text = SecretString(line_.help(*entry))};
-    return Error{.kind = Error::Kind::configuration,
-                 .message = in_quotes(words_[1]) + " is no action of " + words_.front(),
-                 .hint = "execcred help " + words_.front() + " explains the whole command"};
+    return Error::configuration(in_quotes(words_[1]) + " is no action of " + words_.front(),
+                                "execcred help " + words_.front() + " explains the whole command");
   }
 
  private:

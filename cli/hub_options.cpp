@@ -16,9 +16,8 @@ constexpr std::chrono::seconds kLimit(60);
 
 Result<std::string> parse_namespace(const std::string& text) {
   if (is_dns1123_label(text)) return text;
-  return Error{.kind = Error::Kind::configuration,
-               .message = in_quotes(text) + " is no name of a namespace",
-               .hint = "it must be a DNS-1123 label: [a-z0-9-], at most 63"};
+  return Error::configuration(in_quotes(text) + " is no name of a namespace",
+                              "it must be a DNS-1123 label: [a-z0-9-], at most 63");
 }
 
 }  // namespace
@@ -68,9 +67,8 @@ Status HubOptions::check(bool is_needed) const {
                             : !context_.empty()  ? "--context"
                                                  : "";
   if (stray.empty()) return {};
-  return Error{.kind = Error::Kind::configuration,
-               .message = stray + " is given without --from-hub",
-               .hint = "it chooses the hub to read; files are given with -f or as operands"};
+  return Error::configuration(stray + " is given without --from-hub",
+                              "it chooses the hub to read; files are given with -f or as operands");
 }
 
 Result<HubClient> HubOptions::connect() const {

@@ -100,10 +100,9 @@ class InstallDirectory {
     FileDescriptor descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!descriptor) {
       const int why = errno;
-      return Error{.kind = Error::Kind::configuration,
-                   .message = "cannot open the directory " + in_quotes(path.native()) + ": " +
-                              system_message(why),
-                   .hint = hint_for(why)};
+      return Error::configuration(
+          "cannot open the directory " + in_quotes(path.native()) + ": " + system_message(why),
+          hint_for(why));
     }
     deadline::enter_phase("waiting for another execcred install");
     if (lock(descriptor.get())) remove_unfinished(path);
@@ -119,10 +118,9 @@ class InstallDirectory {
     struct stat there = {};
     if (fstat(descriptor_.get(), &here) != 0 || stat(source.c_str(), &there) != 0) return {};
     if (here.st_dev != there.st_dev || here.st_ino != there.st_ino) return {};
-    return Error{
-        .kind = Error::Kind::configuration,
-        .message = in_quotes(path_.native()) + " is the directory that the plugins are copied from",
-        .hint = "name another directory, or run them from there"};
+    return Error::configuration(
+        in_quotes(path_.native()) + " is the directory that the plugins are copied from",
+        "name another directory, or run them from there");
   }
 
  private:
@@ -148,9 +146,8 @@ bool is_plugin(const fs::path& path) {
 
 Error cannot(const std::string& what, const fs::path& path, const std::string& why,
              std::string hint = {}) {
-  return Error{.kind = Error::Kind::configuration,
-               .message = "cannot " + what + " " + in_quotes(path.native()) + ": " + why,
-               .hint = std::move(hint)};
+  return Error::configuration("cannot " + what + " " + in_quotes(path.native()) + ": " + why,
+                              std::move(hint));
 }
 
 fs::path source_of(const fs::path& folder, const std::string& name) {
@@ -202,9 +199,9 @@ Result<NewFile> write_copy(const fs::path& path, std::string_view content,
   NewFile copy = TRY(NewFile::write(path, content, kMode));
   const Sha256Digest written = TRY(digest_of_file(copy.path()));
   if (written != digest) {
-    return Error{.kind = Error::Kind::unavailable,
-                 .message = "the copy for " + in_quotes(path.native()) + " is not what was written",
-                 .hint = "check its file system for errors"};
+    return Error::unavailable(
+        "the copy for " + in_quotes(path.native()) + " is not what was written",
+        "check its file system for errors");
   }
   return copy;
 }
@@ -259,9 +256,8 @@ Result<fs::path> own_directory() {
   const auto* started_as = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   program = fs::canonical(started_as == nullptr ? "" : started_as, failed);
   if (!failed) return program.parent_path();
-  return Error{.kind = Error::Kind::configuration,
-               .message = "cannot find the path of execcred: " + failed.message(),
-               .hint = "start it by its absolute path"};
+  return Error::configuration("cannot find the path of execcred: " + failed.message(),
+                              "start it by its absolute path");
 }
 
 // The sorted names of all executables in `source` that have the name of a plugin. If `wanted` is
@@ -278,10 +274,9 @@ Result<std::vector<std::string>> choose_plugins(const fs::path& source,
   std::sort(names.begin(), names.end());
   for (const std::string& name : wanted) {
     if (name == kForKubectl || std::binary_search(names.begin(), names.end(), name)) continue;
-    return Error{
-        .kind = Error::Kind::configuration,
-        .message = "there is no plugin " + in_quotes(name) + " in " + in_quotes(source.native()),
-        .hint = list_of(names)};
+    return Error::configuration(
+        "there is no plugin " + in_quotes(name) + " in " + in_quotes(source.native()),
+        list_of(names));
   }
   if (!wanted.empty()) {
     names = wanted;
@@ -289,9 +284,9 @@ Result<std::vector<std::string>> choose_plugins(const fs::path& source,
     names.erase(std::unique(names.begin(), names.end()), names.end());
   }
   if (!names.empty()) return names;
-  return Error{.kind = Error::Kind::configuration,
-               .message = "there is no plugin beside execcred, in " + in_quotes(source.native()),
-               .hint = std::string(kWhereFrom)};
+  return Error::configuration(
+      "there is no plugin beside execcred, in " + in_quotes(source.native()),
+      std::string(kWhereFrom));
 }
 
 // Writes all copies before it renames the first one. Fails with configuration, or with unavailable
@@ -338,11 +333,10 @@ class Install final : public Command {
 
   Result<Outcome> run() override {
     if (directories_.size() != 1) {
-      return Error{.kind = Error::Kind::configuration,
-                   .message = directories_.empty()
-                                  ? "no directory is given"
-                                  : std::to_string(directories_.size()) + " directories are given",
-                   .hint = "write execcred install DIR; the directory must exist"};
+      return Error::configuration(
+          directories_.empty() ? "no directory is given"
+                               : std::to_string(directories_.size()) + " directories are given",
+          "write execcred install DIR; the directory must exist");
     }
     deadline::start(kProgram, kLimit, kTimeoutHint);
     const fs::path source = TRY(own_directory());

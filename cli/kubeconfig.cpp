@@ -28,13 +28,11 @@ class Members {
     const First& first = found->second;
     if (is_new || first.name == own.name) return;
     const bool are_labels = first.has_label && own.has_label;
-    warnings.push_back({.kind = Error::Kind::configuration,
-                        .message = "ClusterProfiles " + in_quotes(first.name) + " and " +
-                                   in_quotes(own.name) + " are one cluster: both have the " +
-                                   (are_labels ? "label " : "label or property ") +
-                                   std::string(kInventoryMemberLabel) + "=" +
-                                   printable(profile.inventory_member_id),
-                        .hint = "remove one of them, or choose with --selector"});
+    warnings.push_back(Error::configuration(
+        "ClusterProfiles " + in_quotes(first.name) + " and " + in_quotes(own.name) +
+            " are one cluster: both have the " + (are_labels ? "label " : "label or property ") +
+            std::string(kInventoryMemberLabel) + "=" + printable(profile.inventory_member_id),
+        "remove one of them, or choose with --selector"));
   }
 
  private:
@@ -85,10 +83,10 @@ class Kubeconfig final : public Command {
     conclude(std::move(inventory), source_, {}, may_be_empty_, outcome);
     const bool is_empty = writer.size() == 0 && !may_be_empty_;
     if (is_empty && unhealthy > 0) {
-      outcome.problems.push_back({.kind = Error::Kind::configuration,
-                                  .message = source_.title() + " holds no healthy ClusterProfile",
-                                  .hint = "ControlPlaneHealthy or Joined is False for all; "
-                                          "--allow-empty writes a kubeconfig without clusters"});
+      outcome.problems.push_back(
+          Error::configuration(source_.title() + " holds no healthy ClusterProfile",
+                               "ControlPlaneHealthy or Joined is False for all; "
+                               "--allow-empty writes a kubeconfig without clusters"));
     }
     // If no cluster can be written, the exit code is 2. With 1, the usable clusters are written,
     // except with --strict.

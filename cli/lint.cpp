@@ -88,9 +88,8 @@ Status check_remote_secrets(HubClient& hub, const HubOptions& options, lint::Run
 }
 
 Error nothing_to_do() {
-  return Error{.kind = Error::Kind::configuration,
-               .message = "no file is given",
-               .hint = "name files or folders; - is standard input; --from-hub reads the hub"};
+  return Error::configuration(
+      "no file is given", "name files or folders; - is standard input; --from-hub reads the hub");
 }
 
 Error nothing_found() {

@@ -80,9 +80,8 @@ class Migrate final : public Command {
  private:
   Result<std::string> read() const {
     if (files_.size() != 1) {
-      return Error{.kind = Error::Kind::configuration,
-                   .message = std::to_string(files_.size()) + " files are given",
-                   .hint = "execcred migrate takes one kubeconfig or mapping file, or '-'"};
+      return Error::configuration(std::to_string(files_.size()) + " files are given",
+                                  "execcred migrate takes one kubeconfig or mapping file, or '-'");
     }
     if (files_.front() == "-") return read_stream(STDIN_FILENO, kMaxInventory, "standard input");
     return read_untrusted_file(files_.front(), kMaxInventory);

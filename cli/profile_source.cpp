@@ -49,10 +49,10 @@ void ProfileSource::add_to(CommandOptions& options) {
 Status ProfileSource::check(bool asks_hub) const {
   TRY(hub_.check(asks_hub));
   if (paths_.empty() == hub_.is_used()) return {};
-  return Error{.kind = Error::Kind::configuration,
-               .message = paths_.empty() ? "neither --clusterprofile nor --from-hub is given"
-                                         : "--clusterprofile and --from-hub are both given",
-               .hint = "-f=PATH reads ClusterProfiles from files, --from-hub from the hub's API"};
+  return Error::configuration(
+      paths_.empty() ? "neither --clusterprofile nor --from-hub is given"
+                     : "--clusterprofile and --from-hub are both given",
+      "-f=PATH reads ClusterProfiles from files, --from-hub from the hub's API");
 }
 
 Result<Inventory> ProfileSource::for_each(std::string_view name,

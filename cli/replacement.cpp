@@ -251,10 +251,9 @@ Status Replacement::check(std::string_view other) const {
   const bool has_file = !path_.empty() && path_ != "-";
   if (has_file || (is_diff_ && !other.empty() && other != "-")) return {};
   if (!is_dry_ && !is_diff_) return {};
-  return Error{.kind = Error::Kind::configuration,
-               .message = std::string(is_diff_ ? "--diff" : "--dry-run") +
-                          " is given without a file to replace",
-               .hint = "name it with -o=FILE; without one, nothing is replaced"};
+  return Error::configuration(
+      std::string(is_diff_ ? "--diff" : "--dry-run") + " is given without a file to replace",
+      "name it with -o=FILE; without one, nothing is replaced");
 }
 
 Result<std::string> Replacement::apply(std::string_view text, const std::string& what,

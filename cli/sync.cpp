@@ -478,9 +478,8 @@ Status Sync::wait_for_lease(const Lease& lease, const StopEvent& stop) const {
   if (view.is_held || stop.is_requested()) return {};
   const std::string doing = "waiting for the Lease " + in_quotes(lease_);
   if (view.error) return Status(*view.error).context(doing);
-  return Status(Error{.kind = Error::Kind::unavailable,
-                      .message = "another process holds the Lease: " + in_quotes(view.holder),
-                      .hint = "nothing was written; that process writes"})
+  return Status(Error::unavailable("another process holds the Lease: " + in_quotes(view.holder),
+                                   "nothing was written; that process writes"))
       .context(doing);
 }
 

@@ -101,9 +101,8 @@ Result<AuthenticationConfig> AuthenticationConfig::load(const std::filesystem::p
     const std::string text = TRY(read_untrusted_file(path, kMaxConfig));
     const std::vector<json::Value> documents = TRY(parse_documents(text, kMaxConfig));
     if (documents.size() != 1) {
-      return Error{
-          .kind = Error::Kind::configuration,
-          .message = "it holds " + std::to_string(documents.size()) + " documents instead of one"};
+      return Error::configuration("it holds " + std::to_string(documents.size()) +
+                                  " documents instead of one");
     }
     const ObjectReader document = TRY(ObjectReader::open(documents.front(), ""));
     const std::string kind = TRY(document.required_string("kind"));

@@ -32,8 +32,7 @@ constexpr std::array<std::string_view, 5> kEntraHosts = {
     "sts.chinacloudapi.cn", "login.partner.microsoftonline.cn"};
 
 Error unknown(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+  return Error::no_credential(std::move(message), std::move(hint));
 }
 
 bool contains(const std::vector<std::string>& texts, std::string_view text) {

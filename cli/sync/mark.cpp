@@ -94,7 +94,7 @@ Result<Mark> parse_marker(std::string_view text) {
   }
   std::optional<Mark> mark = mark_of(texts, texts);
   if (mark) return std::move(*mark);
-  return Error{.kind = Error::Kind::configuration, .message = "it is no marker of execcred sync"};
+  return Error::configuration("it is no marker of execcred sync");
 }
 
 }  // namespace execcred::sync
