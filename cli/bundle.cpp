@@ -20,7 +20,6 @@
 #include <execcred/kube/provider_mapping.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/process.hpp>
-#include <execcred/os/process_setup.hpp>
 #include <execcred/os/signal_block.hpp>
 
 #include <pwd.h>

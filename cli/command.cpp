@@ -5,7 +5,6 @@
 
 #include <execcred/base/duration.hpp>
 #include <execcred/base/text.hpp>
-#include <execcred/base/try.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/process_setup.hpp>

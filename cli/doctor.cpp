@@ -17,7 +17,6 @@
 #include <execcred/base/try.hpp>
 #include <execcred/engine/get_credential.hpp>
 #include <execcred/os/file_write.hpp>
-#include <execcred/os/process_setup.hpp>
 #include <execcred/os/signal_block.hpp>
 
 #include <sys/stat.h>

@@ -8,7 +8,6 @@
 #include <embedded/causes.hpp>
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
-#include <execcred/base/try.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -10,7 +10,6 @@
 #include <execcred/base/duration.hpp>
 #include <execcred/engine/target.hpp>
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -16,8 +16,6 @@
 
 #include <unistd.h>
 
-#include <utility>
-
 namespace execcred::cli {
 namespace {
 

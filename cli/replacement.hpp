@@ -3,7 +3,7 @@
 // the change and do not write the file.
 #pragma once
 
-#include "command.hpp"
+#include "command_options.hpp"
 
 #include <string>
 #include <string_view>

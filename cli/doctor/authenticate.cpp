@@ -5,8 +5,6 @@
 #include <execcred/base/text.hpp>
 #include <execcred/json/json_reader.hpp>
 
-#include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 namespace execcred::doctor {

@@ -9,7 +9,6 @@
 #include <execcred/json/json.hpp>
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -13,7 +13,6 @@
 #include <execcred/http/tls.hpp>
 #include <execcred/x509/openssl.hpp>
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <utility>

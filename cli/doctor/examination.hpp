@@ -5,7 +5,6 @@
 
 #include "api.hpp"
 #include "authentication_config.hpp"
-#include "connection.hpp"
 #include "steps.hpp"
 
 #include <execcred/base/environment.hpp>

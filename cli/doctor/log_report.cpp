@@ -2,7 +2,6 @@
 #include "log_report.hpp"
 
 #include "output.hpp"
-#include "steps.hpp"
 
 #include "list_text.hpp"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <execcred/base/clock.hpp>
-#include <execcred/base/duration.hpp>
 #include <execcred/base/result.hpp>
 
 #include <cstddef>

@@ -5,11 +5,9 @@
 
 #include <execcred/base/text.hpp>
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <string_view>
-#include <utility>
 
 namespace execcred::init {
 namespace {

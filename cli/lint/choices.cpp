@@ -8,7 +8,6 @@
 #include <execcred/base/text.hpp>
 #include <list.hpp>
 
-#include <algorithm>
 #include <optional>
 #include <set>
 

@@ -2,7 +2,6 @@
 #include "cluster.hpp"
 
 #include "exec.hpp"
-#include "secrets.hpp"
 
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/pem.hpp>
@@ -13,7 +12,6 @@
 #include <execcred/kube/kubeconfig_rules.hpp>
 #include <execcred/x509/certificate.hpp>
 
-#include <array>
 #include <optional>
 
 namespace execcred::lint {

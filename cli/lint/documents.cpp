@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <utility>
 
 namespace execcred::lint {
 namespace {

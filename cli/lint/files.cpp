@@ -3,7 +3,6 @@
 
 #include "documents.hpp"
 
-#include <execcred/base/text.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/manifest_walk.hpp>
@@ -11,7 +10,6 @@
 #include <unistd.h>
 
 #include <system_error>
-#include <utility>
 
 namespace execcred::lint {
 namespace {

@@ -2,7 +2,6 @@
 #include "cluster.hpp"
 #include "documents.hpp"
 #include "exec.hpp"
-#include "options.hpp"
 #include "secrets.hpp"
 
 #include <execcred/base/encoding.hpp>
@@ -11,6 +10,7 @@
 #include <execcred/http/tls.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/kube/kubeconfig_rules.hpp>
+#include <execcred/os/program_file.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -6,7 +6,6 @@
 
 #include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
 namespace execcred::lint {

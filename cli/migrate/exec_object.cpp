@@ -3,7 +3,6 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/exec/exec_credential.hpp>
-#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <utility>

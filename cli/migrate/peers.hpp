@@ -6,7 +6,6 @@
 #include "rule.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace execcred::migrate {

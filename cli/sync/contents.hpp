@@ -3,7 +3,6 @@
 #pragma once
 
 #include <execcred/base/secret.hpp>
-#include <execcred/exec/exec_credential.hpp>
 #include <execcred/kube/access.hpp>
 
 #include <chrono>

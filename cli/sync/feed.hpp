@@ -13,9 +13,7 @@
 
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace execcred::sync {

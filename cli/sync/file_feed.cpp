@@ -2,7 +2,6 @@
 #include "feed.hpp"
 
 #include <execcred/base/text.hpp>
-#include <execcred/base/try.hpp>
 #include <execcred/os/manifest_walk.hpp>
 
 #include <poll.h>

@@ -25,7 +25,6 @@
 #include <ctime>
 #include <memory>
 #include <set>
-#include <system_error>
 #include <utility>
 
 namespace execcred::sync {

@@ -8,9 +8,6 @@
 #include <execcred/json/json.hpp>
 #include <execcred/os/deadline.hpp>
 
-#include <algorithm>
-#include <utility>
-
 namespace execcred::sync {
 namespace {
 

@@ -3,7 +3,6 @@
 // issued. It is in the labels and annotations of a Secret, and in a file of a folder.
 #pragma once
 
-#include <execcred/base/clock.hpp>
 #include <execcred/base/result.hpp>
 
 #include <chrono>

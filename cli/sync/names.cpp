@@ -2,9 +2,6 @@
 #include "names.hpp"
 
 #include <execcred/base/text.hpp>
-#include <execcred/base/try.hpp>
-
-#include <utility>
 
 namespace execcred::sync {
 namespace {
