@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
 #include <utility>
 
 namespace execcred::static_secret {
