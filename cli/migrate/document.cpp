@@ -151,7 +151,7 @@ Result<std::string> user_of(Document& document, const std::string& context) {
 Status rewrite_users(Document& document, const RewriteOptions& options, Rewritten& rewritten) {
   std::optional<std::string> wanted;
   if (!options.context.empty()) wanted = TRY(user_of(document, options.context));
-  const Clusters clusters(document.value);  // of which nothing is changed below
+  Clusters clusters(document.value);  // of which nothing is changed below
   json::Array* const users = TRY(list_of(document, "users"));
   if (users == nullptr) return {};
   for (std::size_t i = 0; i < users->size(); ++i) {

@@ -79,7 +79,13 @@ Clusters::Clusters(const Value& kubeconfig) {
            });
 }
 
-ServerRules Clusters::rules_of(const std::string& user) const {
+const ServerRules& Clusters::rules_of(const std::string& user) {
+  const auto [rules, is_new] = rules_.try_emplace(user);
+  if (is_new) rules->second = make_rules(user);
+  return rules->second;
+}
+
+ServerRules Clusters::make_rules(const std::string& user) const {
   ServerRules rules;
   if (const auto names = clusters_of_user_.find(user); names != clusters_of_user_.end()) {
     for (const std::string& name : names->second) {

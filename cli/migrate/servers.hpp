@@ -24,11 +24,15 @@ class Clusters {
   // `kubeconfig` must outlive it. Malformed parts are ignored: execcred lint reports them.
   explicit Clusters(const json::Value& kubeconfig);
 
-  ServerRules rules_of(const std::string& user) const;
+  // They are made once for each name: a file may repeat the name of a user in each of its entries.
+  const ServerRules& rules_of(const std::string& user);
 
  private:
+  ServerRules make_rules(const std::string& user) const;
+
   std::map<std::string, std::vector<std::string>, std::less<>> clusters_of_user_;
   std::map<std::string, const json::Value*, std::less<>> clusters_;
+  std::map<std::string, ServerRules, std::less<>> rules_;  // by user
 };
 
 }  // namespace execcred::migrate
