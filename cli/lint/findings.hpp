@@ -66,9 +66,22 @@ struct Limits {
 // The program that a mapping has for a provider.
 struct MappedPlugin {
   std::string file = {};
+  std::string path = {};  // of the entry, in the file
   std::string place = {};
   ExecConfig exec = {};
   bool appends = false;  // a ClusterProfile's arguments
+};
+
+// The programs that the mappings of one group have for a provider. Nobody can say which of them
+// reads a ClusterProfile's value, so it is judged by each. Equal ones are one.
+struct MappedPlugins {
+  // Every ClusterProfile is compared with each: a hostile file could name as many as it has
+  // ClusterProfiles.
+  static constexpr std::size_t kMost = 20;
+
+  std::vector<MappedPlugin> plugins = {};  // kMost at most, and not empty
+  // The first one that is not listed. Without all of them, no value is known to be refused.
+  std::optional<MappedPlugin> excess = std::nullopt;
 };
 
 // The access providers of a ClusterProfile of the run.
@@ -112,7 +125,7 @@ struct Run {
   // were read.
   std::map<std::string, std::map<std::string, Place>> places = {};
   // By the group of the mapping and the name of the provider.
-  std::map<std::pair<std::string, std::string>, std::vector<MappedPlugin>> mapped = {};
+  std::map<std::pair<std::string, std::string>, MappedPlugins> mapped = {};
   std::vector<ProfileInput> inputs = {};
   std::vector<ProfileProviders> providers = {};
 };

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace execcred::lint {
@@ -66,15 +67,12 @@ bool may_hold_secret(const std::vector<std::string>& arguments) {
   });
 }
 
-std::vector<Problem> problems_of(const ProfileInput& input, const ExecConfig& exec, bool appends) {
-  const std::string program(program_name(exec.command));
-  DeclaredOptions options(program);
-  Settings settings(options.set());
+std::vector<Problem> problems_of(const ProfileInput& input, PluginReading& plugin, bool appends) {
   // A problem of the mapping's entry is reported there, and makes this check impossible.
-  if (!options.read(exec.args, environment_of(exec), settings)) return {};
-  std::vector<Problem> problems = problems_of_config(options, settings, input);
+  if (!plugin.is_read) return {};
+  std::vector<Problem> problems = problems_of_config(plugin.options, plugin.settings, input);
   if (!appends || input.arguments.empty()) return problems;
-  const Status read = options.read_appended(settings, input.arguments, input.server);
+  const Status read = plugin.options.read_appended(plugin.settings, input.arguments, input.server);
   if (read) return problems;
   problems.push_back({.path = input.arguments_path, .error = read.error()});
   if (may_hold_secret(input.arguments)) {
@@ -83,8 +81,17 @@ std::vector<Problem> problems_of(const ProfileInput& input, const ExecConfig& ex
   return problems;
 }
 
-bool is_ours(const MappedPlugin& plugin) {
-  return DeclaredOptions(program_name(plugin.exec.command)).is_complete();
+// Those of which no program is free: the ones with the last program.
+std::vector<Problem> problems_of(const ProfileInput& input, const MappedPlugins& mapped,
+                                 PluginReadings& readings) {
+  std::vector<Problem> problems;
+  for (const MappedPlugin& plugin : mapped.plugins) {
+    PluginReading& reading = readings.of(plugin, input);
+    if (!reading.options.is_complete()) return {};
+    problems = problems_of(input, reading, plugin.appends);
+    if (problems.empty()) break;
+  }
+  return problems;
 }
 
 void report(Run& run, const ProfileInput& input, const std::vector<Problem>& problems,
@@ -122,15 +129,15 @@ bool is_read(const DeclaredOptions& options, const json::Member& member) {
 }
 
 // Reports fields that the plugin never gets: it gets them only with the cluster's information.
-void check_arrival(Run& run, const ProfileInput& input,
-                   const std::vector<const MappedPlugin*>& plugins) {
-  const bool arrives = std::any_of(plugins.begin(), plugins.end(), [](const MappedPlugin* plugin) {
-    return plugin->exec.provide_cluster_info;
-  });
-  if (plugins.empty() || arrives || input.config.object() == nullptr) return;
-  const MappedPlugin& plugin = *plugins.back();
+void check_arrival(Run& run, const ProfileInput& input, const MappedPlugins& mapped,
+                   PluginReadings& readings) {
+  const bool arrives =
+      std::any_of(mapped.plugins.begin(), mapped.plugins.end(),
+                  [](const MappedPlugin& plugin) { return plugin.exec.provide_cluster_info; });
+  if (arrives || input.config.object() == nullptr) return;
+  const MappedPlugin& plugin = mapped.plugins.back();
   const std::string program(program_name(plugin.exec.command));
-  const DeclaredOptions options(program);
+  const DeclaredOptions& options = readings.of(plugin, input).options;
   const Scope scope = Scope(run, input.file, input.group).as(rule::kClusterInfo);
   for (const json::Member& member : *input.config.object()) {
     if (!is_read(options, member)) continue;
@@ -140,6 +147,17 @@ void check_arrival(Run& run, const ProfileInput& input,
                   "set provideClusterInfo: true; the provider " + in_quotes(input.provider) +
                       " is in " + plugin.place);
   }
+}
+
+// Says that the ClusterProfiles of a provider are not compared with its entries.
+void report_excess(Run& run, const ProfileInput& input, const MappedPlugin& excess) {
+  Scope(run, excess.file, input.group)
+      .as(rule::kProfileInput)
+      .warning(excess.path,
+               "is one of more than " + std::to_string(MappedPlugins::kMost) +
+                   " different entries for the provider " + in_quotes(input.provider) +
+                   ": what ClusterProfiles give to it is not checked",
+               "check the ClusterProfiles with the mappings of one controller");
 }
 
 // Reports arguments that reach a ClusterProfile with other arguments or with none: upstream's
@@ -155,11 +173,11 @@ void check_shared_arguments(Run& run) {
     for (const std::string& name : profile.names) ++profiles[{profile.group, name}];
   }
   for (const auto& [provider, inputs] : given) {
-    const std::vector<const MappedPlugin*> plugins =
-        plugins_for(run, provider.first, provider.second);
-    const auto appending = std::find_if(plugins.begin(), plugins.end(),
-                                        [](const MappedPlugin* plugin) { return plugin->appends; });
-    if (appending == plugins.end()) continue;
+    const MappedPlugins* const mapped = mapped_for(run, provider.first, provider.second);
+    if (mapped == nullptr) continue;
+    const auto appending = std::find_if(mapped->plugins.begin(), mapped->plugins.end(),
+                                        [](const MappedPlugin& plugin) { return plugin.appends; });
+    if (appending == mapped->plugins.end()) continue;
     const ProfileInput& first = *inputs.front();
     const bool has_others = profiles[provider] > inputs.size();
     for (const ProfileInput* const input : inputs) {
@@ -171,7 +189,7 @@ void check_shared_arguments(Run& run) {
                  "reach ClusterProfiles of the provider " + in_quotes(provider.second) +
                      " with other arguments too: upstream's library appends them to the one list "
                      "that all share",
-                 "set profileSourcedCLIArgsPolicy to Ignore in " + (*appending)->place +
+                 "set profileSourcedCLIArgsPolicy to Ignore in " + appending->place +
                      ", and move the settings to the extension client.authentication.k8s.io/exec");
     }
   }
@@ -206,41 +224,46 @@ void note_input(const Scope& scope, const std::string& provider,
   }
 }
 
-std::vector<const MappedPlugin*> plugins_for(const Run& run, const std::string& group,
-                                             const std::string& provider) {
-  std::vector<const MappedPlugin*> found;
+const MappedPlugins* mapped_for(const Run& run, const std::string& group,
+                                const std::string& provider) {
   for (const std::string& where : {group, std::string()}) {
-    const auto plugins = run.mapped.find({where, provider});
-    if (plugins == run.mapped.end()) continue;
-    for (const MappedPlugin& plugin : plugins->second) found.push_back(&plugin);
-    break;
+    const auto mapped = run.mapped.find({where, provider});
+    if (mapped != run.mapped.end()) return &mapped->second;
   }
-  return found;
+  return nullptr;
 }
 
-ExecConfig exec_for(const MappedPlugin& plugin, const ProfileInput& input) {
+PluginReading::PluginReading(const ExecConfig& exec)
+    : options(program_name(exec.command)), settings(options.set()), given(exec) {
+  is_read = options.read(exec.args, environment_of(exec), settings).has_value();
+}
+
+PluginReading& PluginReadings::of(const MappedPlugin& plugin, const ProfileInput& input) {
+  const std::vector<std::string>& args = plugin.exec.args;
+  if (std::none_of(args.begin(), args.end(), cli::has_argocd_placeholder)) {
+    return kept_.try_emplace(&plugin, plugin.exec).first->second;
+  }
   ExecConfig exec = plugin.exec;
   exec.args = cli::fill_argocd_placeholders(std::move(exec.args), input.profile, input.server);
-  return exec;
+  return filled_.emplace(exec);
 }
 
-void check_inputs(Run& run) {
+void check_inputs(Run& run, PluginReadings& readings) {
   check_shared_arguments(run);
+  std::set<const MappedPlugins*> passed_over;
   for (const ProfileInput& input : run.inputs) {
-    const std::vector<const MappedPlugin*> plugins = plugins_for(run, input.group, input.provider);
-    check_arrival(run, input, plugins);
-    if (plugins.empty()) {
-      report(run, input, problems_of(input, {}, false), "see docs/options.md");
-      continue;
+    const MappedPlugins* const mapped = mapped_for(run, input.group, input.provider);
+    if (mapped == nullptr) {
+      PluginReading none((ExecConfig()));
+      report(run, input, problems_of(input, none, false), "see docs/options.md");
+    } else if (!mapped->excess) {
+      check_arrival(run, input, *mapped, readings);
+      report(
+          run, input, problems_of(input, *mapped, readings),
+          "the provider " + in_quotes(input.provider) + " is in " + mapped->plugins.back().place);
+    } else if (passed_over.insert(mapped).second) {
+      report_excess(run, input, *mapped->excess);
     }
-    std::vector<Problem> problems;
-    for (const MappedPlugin* const plugin : plugins) {
-      problems = is_ours(*plugin) ? problems_of(input, exec_for(*plugin, input), plugin->appends)
-                                  : std::vector<Problem>();
-      if (problems.empty()) break;
-    }
-    report(run, input, problems,
-           "the provider " + in_quotes(input.provider) + " is in " + plugins.back()->place);
   }
 }
 

@@ -24,11 +24,11 @@ using MappedByGroup = std::map<std::string, Mapped>;
 
 MappedByGroup mapped_by_group(const Run& run) {
   MappedByGroup groups;
-  for (const auto& [key, plugins] : run.mapped) {
+  for (const auto& [key, of_provider] : run.mapped) {
     const auto& [group, name] = key;
     if (name.empty()) continue;
     Mapped& mapped = groups[group];
-    if (mapped.names.empty()) mapped.file = plugins.front().file;
+    if (mapped.names.empty()) mapped.file = of_provider.plugins.front().file;
     mapped.names.insert(name);
     mapped.folded_names.insert(ascii_lower(name));
   }

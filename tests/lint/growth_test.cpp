@@ -4,6 +4,7 @@
 #include "build_kind.hpp"
 #include "lint.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -37,6 +38,33 @@ std::string provider(const std::string& name, const std::string& more = "") {
          R"(","execConfig":{"apiVersion":"client.authentication.k8s.io/v1",)"
          R"("command":"/plugins/execcred-token-file")" +
          more + "}}";
+}
+
+// One text for each of `mappings` different mapping files, and `profiles` ClusterProfiles with a
+// tenant that none of them allows.
+std::string refused_tenants(std::size_t mappings, std::size_t profiles) {
+  const auto entry = [](const std::string& n) {
+    return json::to_text(json::Value(mapping(
+        R"({"name":"p","execConfig":{"apiVersion":"client.authentication.k8s.io/v1",)"
+        R"("command":"/plugins/execcred-azure","args":["--allow-server=https://h)" +
+        n +
+        R"(","--tenant-id=11111111-1111-1111-1111-111111111111"],"interactiveMode":"Never",)"
+        R"("provideClusterInfo":true}})")));
+  };
+  return R"({"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"ConfigMap",)"
+         R"("metadata":{"name":"x"},"data":{)" +
+         list(mappings, [&](const std::string& n) { return "\"m" + n + "\":" + entry(n); }) +
+         "}}," +
+         list(profiles,
+              [](const std::string& n) {
+                return R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile",)"
+                       R"("metadata":{"name":"c)" +
+                       n +
+                       R"("},"status":{"accessProviders":[{"name":"p","cluster":{"server":)"
+                       R"("https://h","extensions":[{"name":"client.authentication.k8s.io/exec",)"
+                       R"("extension":{"tenantId":"22222222-2222-2222-2222-222222222222"}}]}}]}})";
+              }) +
+         "]}";
 }
 
 struct Shape {
@@ -121,6 +149,11 @@ TEST_CASE("lint: the time is linear in the size of the document" *
            [](std::size_t count) {
              return profile(R"({"x":")" + test::repeated("eyJ.", count) + "\"}");
            }},
+          // Each ClusterProfile is compared with each mapping of its provider.
+          {"many mappings and ClusterProfiles", 50,
+           [](std::size_t count) { return refused_tenants(count, count); }},
+          {"many mappings that are compared, and ClusterProfiles", 50,
+           [](std::size_t count) { return refused_tenants(lint::MappedPlugins::kMost, count); }},
           // Each provider of the ClusterProfile is looked up among those of the mapping.
           {"a ClusterProfile and its mapping", 100, [](std::size_t count) {
              return R"({"apiVersion":"v1","kind":"List","items":[)" +
@@ -145,6 +178,42 @@ TEST_CASE("lint: the time is linear in the size of the document" *
     check_linear(shape.count, shape.make,
                  [](const std::string& text) { static_cast<void>(lint_text(text)); });
   }
+}
+
+TEST_CASE(
+    "lint: ClusterProfiles are compared with 20 different entries of a provider, or it says so") {
+  constexpr std::size_t kMost = lint::MappedPlugins::kMost;
+  const auto refused = [](std::size_t mappings) {
+    std::vector<lint::Finding> all = lint_text(refused_tenants(mappings, 2));
+    std::erase_if(all, [](const lint::Finding& one) { return one.rule != "profile-input"; });
+    return all;
+  };
+  const std::vector<lint::Finding> compared = refused(kMost);
+  REQUIRE(compared.size() == 2);
+  CHECK(compared[0].path.ends_with("extension.tenantId"));
+  CHECK(compared[0].severity == lint::Severity::error);
+  const std::vector<lint::Finding> passed_over = refused(kMost + 1);
+  REQUIRE(passed_over.size() == 1);
+  CHECK(passed_over[0].path == "items[0].data.m20.providers[0]");
+  CHECK(passed_over[0].severity == lint::Severity::warning);
+  CHECK(passed_over[0].message ==
+        "is one of more than 20 different entries for the provider 'p': what ClusterProfiles give "
+        "to it is not checked");
+}
+
+TEST_CASE("lint: equal entries of a provider in many mappings count as one") {
+  std::vector<test::File> files;
+  const std::string text = mapping(provider("p", R"(,"args":["--token-file=/t"])"));
+  for (int i = 0; i < 50; ++i) files.push_back({.text = text, .name = "m" + std::to_string(i)});
+  files.push_back(
+      {.text = profile(R"({"accessProviders":[{"name":"p","cluster":{"server":"https://h",)"
+                       R"("extensions":[{"name":"client.authentication.k8s.io/exec","extension":)"
+                       R"({"clusterName":5}}]}}]})"),
+       .name = "z"});
+  const std::vector<lint::Finding> findings = test::lint_files(files);
+  CHECK(std::count_if(findings.begin(), findings.end(), [](const lint::Finding& one) {
+          return one.rule == "profile-input" && one.severity == lint::Severity::error;
+        }) == 1);
 }
 
 TEST_CASE("lint: a long name is cut in the paths of the values below it") {

@@ -30,6 +30,8 @@ inline constexpr std::size_t kMaxMapping = 1024UL * 1024;
 struct EnvironmentVariable {
   std::string name;
   std::string value;
+
+  bool operator==(const EnvironmentVariable&) const = default;
 };
 
 // The program that runs, as in users[].user.exec of a kubeconfig v1.
@@ -41,6 +43,8 @@ struct ExecConfig {
   std::string install_hint = {};
   std::string interactive_mode = {};  // Never, IfAvailable, Always, or empty
   bool provide_cluster_info = false;
+
+  bool operator==(const ExecConfig&) const = default;
 };
 
 enum class ArgumentsPolicy { ignore, append };
