@@ -2,6 +2,7 @@
 #include "documents.hpp"
 
 #include "catalogue.hpp"
+#include "exec.hpp"
 #include "mapping.hpp"
 #include "places.hpp"
 
@@ -111,6 +112,7 @@ void check_list(const Scope& outer, const ObjectReader& list, const ItemProblems
   } else if (are_profiles && !version) {
     scope.add(Severity::error, version.error(), {}, hint);
   }
+  check_spelling(scope, list, {"items"});
   const Value* items = list.find("items");
   if (items == nullptr) return;
   if (items->array() == nullptr) {

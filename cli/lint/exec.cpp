@@ -391,28 +391,51 @@ ExecConfig inspect_exec(const Scope& outer, const ObjectReader& exec, Consumer c
   return std::move(inspection.exec);
 }
 
-void check_fields(const Scope& scope, const ObjectReader& object,
-                  const std::vector<std::string_view>& fields, bool is_strict) {
-  const Severity severity = is_strict ? Severity::error : Severity::warning;
+namespace {
+
+using Fields = std::vector<std::string_view>;
+
+// Calls `receive` for each member that is not among `fields` in exactly this spelling: with its
+// path, and the field that it is but for its case. That is empty if there is none.
+template <class Receive>
+void for_each_other_field(const ObjectReader& object, const Fields& fields, Receive receive) {
   for (const json::Member& member : *object.value().object()) {
     if (std::find(fields.begin(), fields.end(), member.name) != fields.end()) continue;
     const auto same = std::find_if(fields.begin(), fields.end(), [&member](std::string_view field) {
       return json::fold_key(field) == json::fold_key(member.name);
     });
-    const std::string path = join_path(object.path(), step(member.name));
-    if (same != fields.end()) {
-      scope.as(rule::kUnknownField)
-          .add(severity, path, "is not spelled as the field " + in_quotes(*same),
-               "write " + std::string(*same));
-    } else {
-      scope.as(rule::kUnknownField)
-          .add(severity, path,
-               is_strict ? "is no field, so the document is refused"
-                         : "is no field, so it has no effect",
-               "remove it, or write one of these: " +
-                   join(Texts(fields.begin(), fields.end()), ", "));
-    }
+    receive(join_path(object.path(), step(member.name)),
+            same == fields.end() ? std::string_view() : *same);
   }
+}
+
+void report_spelling(const Scope& scope, Severity severity, const std::string& path,
+                     std::string_view meant) {
+  scope.as(rule::kUnknownField)
+      .add(severity, path, "is not spelled as the field " + in_quotes(meant),
+           "write " + std::string(meant));
+}
+
+}  // namespace
+
+void check_fields(const Scope& scope, const ObjectReader& object, const Fields& fields,
+                  bool is_strict) {
+  const Severity severity = is_strict ? Severity::error : Severity::warning;
+  for_each_other_field(object, fields, [&](const std::string& path, std::string_view meant) {
+    if (!meant.empty()) return report_spelling(scope, severity, path, meant);
+    scope.as(rule::kUnknownField)
+        .add(
+            severity, path,
+            is_strict ? "is no field, so the document is refused"
+                      : "is no field, so it has no effect",
+            "remove it, or write one of these: " + join(Texts(fields.begin(), fields.end()), ", "));
+  });
+}
+
+void check_spelling(const Scope& scope, const ObjectReader& object, const Fields& fields) {
+  for_each_other_field(object, fields, [&](const std::string& path, std::string_view meant) {
+    if (!meant.empty()) report_spelling(scope, Severity::error, path, meant);
+  });
 }
 
 void check_exec_fields(const Scope& scope, const ObjectReader& exec, bool is_strict) {

@@ -37,7 +37,11 @@ ExecConfig inspect_exec(const Scope& outer, const json::ObjectReader& exec, Cons
 // errors if `is_strict`, because readers refuse the document; otherwise they are warnings.
 void check_fields(const Scope& scope, const json::ObjectReader& object,
                   const std::vector<std::string_view>& fields, bool is_strict);
-// The same for execConfig and the entries of its env.
+// The same for an object with other fields too, of which nothing is said: reports as an error each
+// member that differs from one of `fields` in its case alone. Nothing would read the field.
+void check_spelling(const Scope& scope, const json::ObjectReader& object,
+                    const std::vector<std::string_view>& fields);
+// check_fields() for execConfig and the entries of its env.
 void check_exec_fields(const Scope& scope, const json::ObjectReader& exec, bool is_strict);
 
 }  // namespace execcred::lint

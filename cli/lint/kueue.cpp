@@ -80,10 +80,12 @@ void check_gate(const Scope& scope, const ObjectReader& configuration) {
 
 void check_kueue(const Scope& scope, const ObjectReader& configuration) {
   constexpr std::string_view kHint = "see Kueue's documentation of multiKueue.clusterProfile";
+  check_spelling(scope, configuration, {"multiKueue", "featureGates"});
   const Result<std::optional<ObjectReader>> multi_kueue =
       configuration.optional_object("multiKueue");
   if (!multi_kueue) scope.add(Severity::error, multi_kueue.error(), {}, kHint);
   if (!multi_kueue || !*multi_kueue) return;
+  check_spelling(scope, **multi_kueue, {"clusterProfile"});
   const Result<std::optional<ObjectReader>> block =
       (*multi_kueue)->optional_object("clusterProfile");
   if (!block) scope.add(Severity::error, block.error(), {}, kHint);

@@ -431,6 +431,28 @@ TEST_CASE("lint: the config in a kubeconfig is checked if an execcred plugin rea
   check_findings(with_config("/usr/bin/other"), {});
 }
 
+TEST_CASE("lint: a field that holds what lint checks, in another case, is an error") {
+  const std::string kueue =
+      "kind: Configuration\napiVersion: config.kueue.x-k8s.io/v1beta2\nmanageJobs: true\n";
+  constexpr std::string_view kBlock = "accessProviders: [{name: p}]";
+  const auto in_kueue = [&](const std::string& outer, const std::string& inner) {
+    return kueue + "featureGates: {MultiKueueClusterProfile: true}\n" + outer +
+           ": {gcInterval: 1m, " + inner + ": {" + std::string(kBlock) + "}}\n";
+  };
+  for (const std::string name : {"multikueue", "MultiKueue", "multiKUEUE"}) {
+    check_findings(in_kueue(name, "clusterProfile"),
+                   {{name, "is not spelled as the field 'multiKueue'"}});
+  }
+  check_findings(in_kueue("multiKueue", "clusterprofile"),
+                 {{"multiKueue.clusterprofile", "is not spelled as the field 'clusterProfile'"}});
+  check_findings(kueue + "FeatureGates: {MultiKueueClusterProfile: true}\n",
+                 {{"FeatureGates", "is not spelled as the field 'featureGates'"}});
+  // Fields that lint does not read are Kueue's to judge.
+  check_findings(kueue + "Webhook: {port: 1}\nmultiKueue: {GcInterval: 1m}\n", {});
+  check_findings("kind: List\napiVersion: v1\nItems: [5]\n",
+                 {{"Items", "is not spelled as the field 'items'"}});
+}
+
 TEST_CASE("lint: what clients refuse in a kubeconfig is an error, and what they read is none") {
   const std::string at = "users[0].user.";
   check_findings(kubeconfig("{token: t, username: u}"),
