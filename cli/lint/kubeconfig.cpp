@@ -101,9 +101,12 @@ void check_user(const Scope& scope, const ObjectReader& user) {
                       : "was removed from clients in Kubernetes 1.26",
               "use exec with a plugin");
   }
-  if (!json::text_or_empty(user.find("password")).empty()) {
-    scope.warning(user.path_of("password"),
+  if (has_basic_authentication(user.value())) {
+    scope.warning(user.path_of("username"),
                   "is basic authentication, which servers no longer accept",
+                  "use exec with a plugin");
+  } else if (!json::text_or_empty(user.find("password")).empty()) {
+    scope.warning(user.path_of("password"), "is without a username, so clients never send it",
                   "use exec with a plugin");
   }
 }

@@ -330,7 +330,7 @@ TEST_CASE("lint: kubeconfigs") {
       {{exec + "provideClusterInfo", "is not true"}, {exec + "args[2]", "unknown option"}});
   check_findings(
       kubeconfig("{auth-provider: {name: gcp}, username: u, password: p}"),
-      {{"users[0].user.auth-provider", "1.26"}, {"users[0].user.password", "basic", kWarning}});
+      {{"users[0].user.auth-provider", "1.26"}, {"users[0].user.username", "basic", kWarning}});
   check_findings(kubeconfig("{}", "http://localhost:8001"),
                  {{"clusters[0].cluster.server", "not https", kWarning}});
   check_findings(kubeconfig("{exec: {" + v1 + "interactiveMode: Never, command: /x}}", "http://h"),
@@ -453,10 +453,22 @@ TEST_CASE("lint: a field that holds what lint checks, in another case, is an err
                  {{"Items", "is not spelled as the field 'items'"}});
 }
 
+TEST_CASE("lint: a username is basic authentication, and a password alone is never sent") {
+  const std::string at = "users[0].user.";
+  for (const std::string user : {"{username: u}", "{username: u, password: p}"}) {
+    check_findings(kubeconfig(user), {{at + "username", "is basic authentication", kWarning}});
+  }
+  check_findings(kubeconfig("{password: p}"),
+                 {{at + "password", "is without a username", kWarning}});
+  check_findings(kubeconfig("{username: '', password: ''}"), {});
+  check_findings(kubeconfig("{username: null}"), {});
+}
+
 TEST_CASE("lint: what clients refuse in a kubeconfig is an error, and what they read is none") {
   const std::string at = "users[0].user.";
   check_findings(kubeconfig("{token: t, username: u}"),
-                 {{at + "token", "more than one authentication method"}});
+                 {{at + "token", "more than one authentication method"},
+                  {at + "username", "is basic authentication", kWarning}});
   check_findings(kubeconfig("{token: 123456}"), {{at + "token", "must be a string, not a number"}});
   check_findings(kubeconfig("{token: \"t\\n\"}"), {{at + "token", "no HTTP header may hold"}});
   check_findings(kubeconfig("{as-groups: [a]}"), {{at + "as", "is missing"}});

@@ -286,8 +286,8 @@ Result<KubeconfigUser> read_user(const ObjectReader& object) {
   user.client_key = read_text(object, "client-key");
   user.client_key_data = secret_text(object, "client-key-data");
   TRY(read_auth_provider(object, user));
-  user.has_username = is_set(object, "username");
-  user.has_password = user.has_username || is_set(object, "password");
+  user.has_username = has_basic_authentication(object.value());
+  user.has_password = is_set(object, "username") || is_set(object, "password");
   TRY(read_exec(object, user));
   user.act_as = read_impersonation(object);
   for (const std::string_view field : kImpersonation) {

@@ -285,7 +285,10 @@ bool breaks_header(const std::string& text) {
   });
 }
 
-bool has_password(const Value& user) { return has(user, "username") || has(user, "password"); }
+// Whether clients count a username and password among the user's methods.
+bool names_basic_authentication(const Value& user) {
+  return has_basic_authentication(user) || has(user, "password");
+}
 
 // A rule that a user or a cluster breaks.
 struct Rule {
@@ -306,10 +309,10 @@ constexpr std::array<Rule, 1> kTokenRules = {{
 }};
 
 constexpr std::array<Rule, 7> kUserRules = {{
-    {[](const Value& user) { return has(user, "token") && has_password(user); }, "token",
-     kTwoMethods, kKeepOne},
-    {[](const Value& user) { return has(user, "tokenFile") && has_password(user); }, "tokenFile",
-     kTwoMethods, kKeepOne},
+    {[](const Value& user) { return has(user, "token") && names_basic_authentication(user); },
+     "token", kTwoMethods, kKeepOne},
+    {[](const Value& user) { return has(user, "tokenFile") && names_basic_authentication(user); },
+     "tokenFile", kTwoMethods, kKeepOne},
     {[](const Value& user) {
        return has(user, "client-certificate") && has(user, "client-certificate-data");
      },
@@ -402,6 +405,8 @@ void check_pem(const Value& object, std::string_view field, Result<T> (*parse)(s
 }
 
 }  // namespace
+
+bool has_basic_authentication(const Value& user) { return has(user, "username"); }
 
 std::vector<Error> kubeconfig_text_problems(const Value& object, const std::string& path) {
   constexpr std::array<std::string_view, 11> kOneLine = {

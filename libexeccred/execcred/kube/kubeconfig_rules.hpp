@@ -20,6 +20,10 @@ bool is_kubeconfig(const json::Value& document);
 // null is a value of every type, and fields that clients do not know have any type.
 std::vector<Error> kubeconfig_load_problems(const json::Value& document);
 
+// Whether clients send the user's name and password: only a name counts, for a password alone is
+// never sent (client-go's HasBasicAuth).
+bool has_basic_authentication(const json::Value& user);
+
 // Why clients refuse a context with this user or cluster of a kubeconfig that they have loaded.
 // `path` is that of the object, such as "users[2].user". The files that it names are not opened.
 std::vector<Error> kubeconfig_user_problems(const json::Value& user, const std::string& path);
