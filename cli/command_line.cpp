@@ -316,6 +316,24 @@ Status take_operands(const CommandLine::Entry& entry, const Parser& parser,
   return {};
 }
 
+// Fails (configuration) if the command would replace a file that it reads. Its options must be set.
+Status check_files(const CommandLine::Entry& entry, const Parser& parser,
+                   const Environment& environment) {
+  std::vector<UsedFile> files = entry.command->other_files(environment);
+  for (const DeclaredOption& option : entry.options.all()) {
+    if (option.about.takes != Takes::file) continue;
+    for (std::string& path : TRY(check_values(option, parser.values_of(entry, option)))) {
+      files.push_back(
+          {.source = option.flag(), .path = std::move(path), .is_output = option.about.is_output});
+    }
+  }
+  const std::vector<std::string>* const operands = entry.options.operands_target();
+  if (operands != nullptr && entry.options.operands().takes == Takes::file) {
+    for (const std::string& path : *operands) files.push_back({.source = "FILE", .path = path});
+  }
+  return check_outputs(files);
+}
+
 Outcome text_outcome(const std::string& text) { return Outcome{.text = SecretString(text)}; }
 
 }  // namespace
@@ -385,7 +403,7 @@ Result<Outcome> CommandLine::run(const std::vector<std::string>& arguments,
     TRY(take_operands(*entry, parser, arguments));
     if (entry->wants_help) return {};
     for (const DeclaredOption* option : unset) TRY(store_variable(*option, environment));
-    return {};
+    return check_files(*entry, parser, environment);
   };
   Status is_set_up = set_up();
   if (!is_set_up) return entry->command->refuse(std::move(is_set_up).error());

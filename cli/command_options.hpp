@@ -34,6 +34,8 @@ struct About {
   std::string default_text = {};
   std::string_view variable = {};  // of the environment; an empty one counts as unset
   bool is_required = false;
+  // The command replaces the file that the value names, which must be none that it reads.
+  bool is_output = false;
 };
 
 // Parses the typed texts, and stores the value in the command's variable. An option that is not

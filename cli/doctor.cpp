@@ -51,16 +51,6 @@ Result<Duration> parse_days(const std::string& text) {
   return Error::configuration(in_quotes(text) + " is negative");
 }
 
-// Whether the paths name one file, or one link.
-bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
-  std::error_code failed;
-  const auto folder_of = [](const std::filesystem::path& path) {
-    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  };
-  return one.filename() == other.filename() &&
-         std::filesystem::equivalent(folder_of(one), folder_of(other), failed);
-}
-
 // Begins the file of the option. nullopt: none is asked for.
 Result<std::optional<NewFile>> begin_file(const std::string& path, const std::string& option) {
   std::optional<NewFile> file;
@@ -73,6 +63,9 @@ Result<std::optional<NewFile>> begin_file(const std::string& path, const std::st
 class Doctor final : public Command {
  public:
   void add_options(CommandOptions& options) override;
+  std::vector<UsedFile> other_files(const Environment& environment) const override {
+    return targets_.source.hub().default_files(environment);
+  }
   Result<Outcome> run() override;
 
  private:
@@ -87,7 +80,6 @@ class Doctor final : public Command {
   Result<Outcome> read_log() const;
   std::string text_of(const std::vector<engine::Item>& items) const;
   std::string next_commands(const std::vector<engine::Item>& items) const;
-  Status check_files() const;
   static Status give_out(const std::string& text, std::optional<NewFile> file, Outcome& outcome);
 
   AccessOptions targets_;
@@ -148,11 +140,13 @@ void Doctor::add_examination_options(CommandOptions& options) {
   options.add("output-file", output_file_,
               {.value = "PATH",
                .help = "File to replace; - is standard output, the default",
-               .takes = Takes::file});
+               .takes = Takes::file,
+               .is_output = true});
   options.add("bundle", bundle_,
               {.value = "FILE.tar.gz",
                .help = "Also write an archive for a bug report, without secrets",
-               .takes = Takes::file});
+               .takes = Takes::file,
+               .is_output = true});
   options.add(
       "debug", is_debug_,
       {.help = "Show the requests and replies, without secrets", .variable = "EXECCRED_DEBUG"});
@@ -202,6 +196,10 @@ Status Doctor::check() const {
     return Error::configuration("-o " + format_ + " is not for --log", "it may be text or json");
   }
   if (since_) return Error::configuration("--since is given without --log");
+  if (bundle_ == "-") {
+    return Error::configuration("--bundle is written to a file, not to standard output",
+                                "name it: --bundle=execcred.tar.gz");
+  }
   if (!targets_.mapping_path.empty()) {
     if (all_contexts_)
       return Error::configuration("--all-contexts is given with -m", "it is for a kubeconfig");
@@ -294,19 +292,8 @@ Result<Outcome> Doctor::read_log() const {
   return outcome;
 }
 
-Status Doctor::check_files() const {
-  if (bundle_ == "-") {
-    return Error::configuration("--bundle is written to a file, not to standard output",
-                                "name it: --bundle=execcred.tar.gz");
-  }
-  if (bundle_.empty() || !is_same_file(bundle_, output_file_)) return {};
-  return Error::configuration("--bundle and --output-file name the same file",
-                              "give each of them a file of its own");
-}
-
 Result<Outcome> Doctor::run() {
   TRY(check());
-  TRY(check_files());
   if (!log_.empty()) return read_log();
   const doctor::ExaminationOptions examination = TRY(examination_options());
   Outcome outcome;

@@ -54,6 +54,15 @@ bool HubOptions::has_kubeconfig_alone() const {
   return !is_used_ && name_space_.empty() && selector_.empty() && !kubeconfig_.empty();
 }
 
+std::vector<UsedFile> HubOptions::default_files(const Environment& environment) const {
+  std::vector<UsedFile> files;
+  if (!is_used_ || !kubeconfig_.empty()) return files;
+  for (const std::string_view path : split(environment.get("KUBECONFIG").value_or(""), ':')) {
+    files.push_back({.source = "KUBECONFIG", .path = std::string(path)});
+  }
+  return files;
+}
+
 bool HubOptions::chooses(const ProfileName& profile) const {
   const bool is_unknown = profile.name.empty() && profile.name_space.empty();
   if (is_unknown) return true;

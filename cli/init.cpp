@@ -151,8 +151,23 @@ class Init final : public Command {
     return chosen;
   }
 
+  // Fails (configuration) if --force would replace a file of ClusterProfiles.
+  Status check_forced(const std::vector<init::Piece>& files) const {
+    std::vector<UsedFile> used;
+    for (const std::string& path : source_.paths()) {
+      used.push_back({.source = "--clusterprofile", .path = path});
+    }
+    for (const init::Piece& file : files) {
+      used.push_back({.source = "--output",
+                      .path = (fs::path(directory_) / file.file).native(),
+                      .is_output = true});
+    }
+    return is_forced_ ? check_outputs(used) : Status();
+  }
+
   // Writes the files that do not exist, and shows how the others differ.
   Status write(const std::vector<init::Piece>& files, Outcome& outcome) const {
+    TRY(check_forced(files));
     std::error_code failed;
     if (!is_dry_) fs::create_directories(directory_, failed);
     if (failed) {

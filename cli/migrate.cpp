@@ -43,7 +43,7 @@ class Migrate final : public Command {
                 {.value = "NAME", .help = "Only the user of this context of the kubeconfig"});
     options.add("wrap", wraps_,
                 {.help = "Let execcred-wrap run the programs that no plugin replaces"});
-    output_.add_to(options);
+    output_.add_to(options, true);
     options.add_example("Show what would change", "execcred migrate kubeconfig.yaml");
     options.add_example(
         "Replace the file, for plugins in another folder",

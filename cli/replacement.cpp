@@ -234,13 +234,14 @@ std::string text_without_secrets(std::string_view documents) {
   return without_secrets(documents, masks);
 }
 
-void Replacement::add_to(CommandOptions& options) {
+void Replacement::add_to(CommandOptions& options, bool may_be_input) {
   options.group("Output");
   options.add("output", path_,
               {.letter = 'o',
                .value = "FILE",
                .help = "File to replace; - is standard output, the default",
-               .takes = Takes::file});
+               .takes = Takes::file,
+               .is_output = !may_be_input});
   options.add("dry-run", is_dry_,
               {.help = "Report whether the file would change, and do not write it"});
   options.add("diff", is_diff_,

@@ -12,7 +12,8 @@ namespace execcred::cli {
 
 class Replacement {
  public:
-  void add_to(CommandOptions& options);
+  // `may_be_input`: the file may be one that the command reads, and rewrites.
+  void add_to(CommandOptions& options, bool may_be_input = false);
 
   // Fails (configuration) if --dry-run or --diff is given, and there is no file to compare with.
   // `other` is the file to compare with if there is no -o: for --diff only.

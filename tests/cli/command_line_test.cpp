@@ -175,6 +175,62 @@ TEST_CASE("arguments: a variable sets an option that is not on the command line"
              "EXECCRED_CACHE_DIR has a control character in its value"));
 }
 
+TEST_CASE("arguments: a command that replaces a file refuses one that it reads, and does nothing") {
+  const Sandbox sandbox;
+  const std::string content = mapping({mapped("p", "/bin/true")});
+  const std::string file = sandbox.write("one.json", content);
+  const std::string profiles = sandbox.write("profiles.yaml", profile("a", {provider("p")}));
+  const std::string link = sandbox.at("link.json");
+  std::filesystem::create_symlink(file, link);
+  std::filesystem::create_directory(sandbox.at("d"));
+  const std::string roundabout = sandbox.at("d/..//one.json");
+  using Texts = std::vector<std::string>;
+  struct Row {
+    Texts arguments;
+    std::string input;  // the option or variable
+    Texts environment = {};
+  };
+  const Texts kubeconfig = {"kubeconfig", "-m"};
+  const Texts doctor = {"doctor", "-f", profiles, "-m"};
+  const auto with = [](Texts texts, const Texts& more) {
+    texts.insert(texts.end(), more.begin(), more.end());
+    return texts;
+  };
+  for (const std::string& other : {file, roundabout, link}) {
+    for (const Row& row : std::vector<Row>{
+             {with(kubeconfig, {other, "-f", profiles, "-o", file}),
+              "--output and --clusterprofile-provider-file"},
+             {with(kubeconfig, {other, "-f", profiles, "-o", file, "--diff"}),
+              "--output and --clusterprofile-provider-file"},
+             {{"kubeconfig", "-m", profiles, "-f", other, "-f", profiles, "-o", file},
+              "--output and --clusterprofile"},
+             {{"kubeconfig", "-m", profiles, "--from-hub", "--kubeconfig", other, "-o", file},
+              "--output and --kubeconfig"},
+             {{"kubeconfig", "-m", profiles, "--from-hub", "-o", file},
+              "--output and KUBECONFIG",
+              {"KUBECONFIG=" + profiles + ":" + other}},
+             {with(doctor, {other, "--output-file", file}),
+              "--output-file and --clusterprofile-provider-file"},
+             {with(doctor, {other, "--bundle", file}),
+              "--bundle and --clusterprofile-provider-file"},
+             {{"doctor", "--kubeconfig", other, "--bundle", file}, "--bundle and --kubeconfig"},
+             {{"doctor", "--log", other, "--output-file", file}, "--output-file and --log"},
+             {with(doctor, {profiles, "--authentication-config", other, "--output-file", file}),
+              "--output-file and --authentication-config"},
+             {with(doctor, {profiles, "--bundle", other, "--output-file", file}),
+              "--bundle and --output-file"}}) {
+      CAPTURE(row.arguments);
+      CHECK_REFUSAL(run_cli(row.arguments, row.environment), 2, row.input + " name the same file");
+    }
+  }
+  CHECK(read_text(file) == content);
+  CHECK(std::filesystem::is_symlink(link));
+  // What no option makes an input may be replaced.
+  const std::string old = sandbox.write("old.kubeconfig", "kind: Config\n");
+  CHECK(run_cli({"kubeconfig", "-m", file, "-f", profiles, "-o", old}, {"KUBECONFIG=" + old})
+            .exit_code == 0);
+}
+
 TEST_CASE("help: every command has a page of at most 100 columns, and a golden file") {
   const std::vector<std::string> names = commands();
   CHECK(names.size() == 15);

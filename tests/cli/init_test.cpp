@@ -168,6 +168,18 @@ TEST_CASE("init: a second run changes nothing, and a change is shown until --for
   CHECK(fleet.written("mapping.json") == mapping);
 }
 
+TEST_CASE("init: --force replaces no file of ClusterProfiles that it reads") {
+  const Fleet fleet("");
+  const std::string file = fleet.sandbox.at("out/rbac.yaml");
+  fs::create_directory(fleet.sandbox.at("out"));
+  fleet.sandbox.write("out/rbac.yaml", two_clusters());
+  Command command;
+  command.arguments = {kCli, "init", "-f", file, "-o", fleet.sandbox.at("out"), "--force"};
+  CHECK_REFUSAL(run(command), 2, "--output and --clusterprofile name the same file");
+  CHECK(fleet.written("rbac.yaml") == two_clusters());
+  CHECK_FALSE(fleet.is_written("mapping.json"));
+}
+
 TEST_CASE("init: without --for, the files are those of a generic controller") {
   const Fleet fleet(two_clusters());
   CHECK(fleet.init({}).exit_code == 0);
