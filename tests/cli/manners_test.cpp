@@ -261,6 +261,39 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("lint: behind a broken JSON document, findings have their document and line") {
+  const Inventory inventory = inventory_of("{\"a\" 1}\n" + good("a") + "\n" + broken() + "\n");
+  const Outcome linted =
+      run({.arguments = {kCli, "lint", "--no-files", inventory.sandbox().at("profiles.yaml")}});
+  CHECK(count(linted.output, ": error: ") == 2);
+  CHECK_MESSAGE(linted.output.find("profiles.yaml:3:") != std::string::npos, linted.output);
+  CHECK(linted.output.find("document[2].status") != std::string::npos);
+}
+
+TEST_CASE("a broken JSON document takes no other of its file with it, also without ---") {
+  std::string twice = good("bad");
+  twice.insert(twice.find("\"name\""), R"("name":"x",)");
+  std::string deep = good("bad");
+  deep.insert(1, "\"x\":" + std::string(40, '[') + std::string(40, ']') + ",");
+  for (const std::string& text :
+       {good("a") + "\n" + twice + "\n" + good("c") + "\n", good("a") + deep + good("c"),
+        good("a") + "\n" + good("c") + "\n{\"a\":\n"}) {
+    CAPTURE(text);
+    const Inventory inventory = inventory_of(text);
+    const Outcome resolved = inventory.run("resolve", {"-o", "json"});
+    CHECK_MESSAGE(resolved.exit_code == 1, describe(resolved));
+    CHECK(json_at(resolved.output, "items.0.clusterProfile.name") == "a");
+    CHECK(json_at(resolved.output, "items.1.clusterProfile.name") == "c");
+    CHECK(count(resolved.error_output, "execcred: error: ") == 1);
+    const Outcome named = inventory.run("resolve", {"--name", "c"});
+    CHECK_MESSAGE(named.exit_code == 0, describe(named));
+    CHECK(inventory.run("kubeconfig").exit_code == 1);
+    const Outcome linted = run({.arguments = {kCli, "lint", "--no-files", "-o", "json",
+                                              inventory.sandbox().at("profiles.yaml")}});
+    CHECK(json_at(linted.output, "errors") == "1");
+  }
+}
+
 // PEM whose END line is missing.
 std::string unreadable_authority() {
   return provider("p", "https://h",

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "growth.hpp"
+
 #include <doctest/doctest.h>
 #include <execcred/yaml/documents.hpp>
 

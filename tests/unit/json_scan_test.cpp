@@ -47,6 +47,17 @@ TEST_CASE("json scan: the texts of the elements") {
   }
 }
 
+TEST_CASE("json scan: the size of an object or array that has an end") {
+  using json::container_size;
+  CHECK(container_size(R"({"a":"}\"]"} {)") == 12);
+  CHECK(container_size("[{}]]") == 4);
+  for (const char* const text :
+       {"", "1", "\"a\"", "}", " {}", "{", "[{}", R"({"a":"})", R"({"a\)"}) {
+    CAPTURE(text);
+    CHECK(container_size(text) == 0);
+  }
+}
+
 TEST_CASE("json scan: depth and length cost no stack and no more than linear time") {
   constexpr std::size_t kDepth = 4'000'000;
   const std::string deep = std::string(kDepth, '[') + std::string(kDepth, ']');

@@ -46,6 +46,13 @@ TEST_CASE("places: a document that cannot be read is counted, and has no places"
   const std::string text = "a: 1\n---\nb: [\n---\n{\"c\": 3}\n---\nd: 4\n";
   CHECK(parse_each_document(text, 64 * 1024).size() == 4);
   CHECK(places_in(text) == "0/0 0 1:1\n0/1 a 1:1\n2/0 0 5:1\n2/1 c 5:2\n3/0 0 7:1\n3/1 d 7:1\n");
+  // The same beside a broken JSON document, with or without "---".
+  const std::string json =
+      "{\"a\": 1} {\"b\" 2}\n{\"c\": 3} {\"d\": 4}\n--- {\"e\":\n--- {\"f\": 6}\n";
+  CHECK(parse_each_document(json, 64 * 1024).size() == 6);
+  CHECK(
+      places_in(json) ==
+      "0/0 0 1:1\n0/1 a 1:2\n2/0 0 2:1\n2/1 c 2:2\n3/0 0 2:10\n3/1 d 2:11\n5/0 0 4:5\n5/1 f 4:6\n");
   CHECK(places_in("").empty());
   CHECK(places_in("{\"a\": ").empty());
 }

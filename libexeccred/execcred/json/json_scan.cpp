@@ -43,9 +43,13 @@ class Scanner {
       }
       if (depth == 0) break;
     }
+    has_end_ = depth == 0;
     if (at_ == begin) return std::nullopt;
     return text_.substr(begin, at_ - begin);
   }
+
+  // Of the last value, if it was an object or an array.
+  bool has_end() const { return has_end_; }
 
   bool is_at_end() {
     skip_space();
@@ -70,6 +74,7 @@ class Scanner {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  bool has_end_ = false;
 };
 
 }  // namespace
@@ -85,6 +90,13 @@ std::optional<std::string_view> member_text(std::string_view text, std::string_v
     if (key->substr(1, key->size() - 2) == name) return value;
   } while (scanner.skip(','));
   return std::nullopt;
+}
+
+std::size_t container_size(std::string_view text) {
+  if (!text.starts_with('{') && !text.starts_with('[')) return 0;
+  Scanner scanner(text);
+  const std::optional<std::string_view> value = scanner.value();
+  return value && scanner.has_end() ? value->size() : 0;
 }
 
 std::optional<std::vector<std::string_view>> element_texts(std::string_view text) {

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -21,28 +22,6 @@ namespace execcred {
 namespace {
 
 using json::Value;
-
-// The size of the JSON document at the front of `text`; if it has no end, the size of the text.
-std::size_t json_document_size(std::string_view text) {
-  std::size_t depth = 0;
-  bool is_in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (is_in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') is_in_string = false;
-    } else if (c == '"') {
-      is_in_string = true;
-    } else if (c == '{' || c == '[') {
-      ++depth;
-    } else if ((c == '}' || c == ']') && depth <= 1) {
-      return i + 1;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return text.size();
-}
 
 void append_utf8(std::uint32_t point, SecretString& out) {
   const auto byte = [](std::uint32_t value) { return static_cast<char>(value); };
@@ -70,29 +49,47 @@ std::string_view skip_separators(std::string_view text) {
   return text;
 }
 
-std::size_t count_lines(std::string_view text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
 // Positions in the message are those in a part of the text, with so many lines before it.
 void tell_lines_before(Error& error, std::size_t lines) {
   if (lines > 0) error.message += ", counted from line " + std::to_string(lines + 1);
 }
 
-Result<std::vector<Value>> parse_json_documents(std::string_view text, std::size_t max_bytes,
-                                                std::size_t lines_before) {
+struct JsonText {
+  std::string_view text;
+  Position begin;
+
+  std::size_t lines_before() const { return begin.line - 1; }
+};
+
+// Divides JSON documents that stand one after another. What another document or the end does not
+// follow has an unknown end: it is one broken document with all that is left.
+std::vector<JsonText> divide_json(std::string_view text, Position position) {
+  std::vector<JsonText> documents;
+  std::string_view rest = skip_separators(text);
+  while (!rest.empty()) {
+    position.pass(text.substr(0, static_cast<std::size_t>(rest.data() - text.data())));
+    const std::size_t size = json::container_size(rest);
+    const std::string_view next = skip_separators(rest.substr(size));
+    const bool has_end =
+        size > 0 && (next.empty() || next.starts_with('{') || next.starts_with('['));
+    documents.push_back({.text = has_end ? rest.substr(0, size) : rest, .begin = position});
+    text = rest;
+    rest = has_end ? next : std::string_view();
+  }
+  return documents;
+}
+
+Result<Value> parse_json(const JsonText& json, std::size_t max_bytes) {
+  Result<Value> value = json::parse(json.text, {.bytes = max_bytes});
+  if (!value) tell_lines_before(value.error(), json.lines_before());
+  return value;
+}
+
+Result<std::vector<Value>> parse_json_documents(std::string_view text, Position begin,
+                                                std::size_t max_bytes) {
   std::vector<Value> documents;
-  const std::string_view whole = text;
-  for (text = skip_separators(text); !text.empty(); text = skip_separators(text)) {
-    const std::size_t size = json_document_size(text);
-    Result<Value> document = json::parse(text.substr(0, size), {.bytes = max_bytes});
-    if (!document) {
-      tell_lines_before(document.error(),
-                        lines_before + count_lines(whole.substr(0, whole.size() - text.size())));
-      return std::move(document).error();
-    }
-    documents.push_back(std::move(document).value());
-    text.remove_prefix(size);
+  for (const JsonText& json : divide_json(text, begin)) {
+    documents.push_back(TRY(parse_json(json, max_bytes)));
   }
   return documents;
 }
@@ -108,30 +105,39 @@ Result<std::vector<Value>> parse_yaml_documents(std::string_view text, std::size
   return documents;
 }
 
-Result<std::vector<Value>> parse_piece(std::string_view text, std::size_t max_bytes,
-                                       yaml::Progress& progress) {
-  const bool looks_like_json = trim(text).starts_with('{');
-  Result<std::vector<Value>> documents = looks_like_json
-                                             ? parse_json_documents(text, max_bytes, progress.lines)
-                                             : parse_yaml_documents(text, max_bytes, progress);
-  if (!documents && looks_like_json) {
-    Result<std::vector<Value>> flow_style = parse_yaml_documents(text, max_bytes, progress);
-    if (flow_style) return flow_style;
+enum class Format { json, yaml };
+
+struct Documents {
+  Format format;
+  std::vector<Value> values;
+};
+
+bool looks_like_json(std::string_view text) { return trim(text).starts_with('{'); }
+
+Result<Documents> parse_piece(std::string_view text, Position begin, std::size_t max_bytes,
+                              yaml::Progress& progress) {
+  std::optional<Error> problem;
+  if (looks_like_json(text)) {
+    Result<std::vector<Value>> values = parse_json_documents(text, begin, max_bytes);
+    if (values) return Documents{Format::json, *std::move(values)};
+    problem = std::move(values).error();
   }
-  if (!documents) return json::field_error("", documents.error().message);
-  return documents;
+  progress.lines = begin.line - 1;
+  Result<std::vector<Value>> values = parse_yaml_documents(text, max_bytes, progress);
+  if (values) return Documents{Format::yaml, *std::move(values)};
+  return json::field_error("", problem ? problem->message : values.error().message);
 }
 
 // The items of the list that `text` is, each read alone; nullopt if it is no list in JSON.
-std::optional<Document> parse_divided_list(std::string_view text, std::size_t max_bytes,
-                                           std::size_t lines_before) {
-  Result<Envelope> list = open_envelope(trim(text), "items");
+std::optional<Document> parse_divided_list(const JsonText& json, std::size_t max_bytes) {
+  Result<Envelope> list = open_envelope(json.text, "items");
   if (!list || !json::text_or_empty(list->rest.find("kind")).ends_with("List")) return std::nullopt;
   const auto texts = json::element_texts(list->content);
   if (!texts) return std::nullopt;
   Document document;
   json::Array items;
-  const char* counted = text.data();
+  const char* counted = json.text.data();
+  std::size_t lines_before = json.lines_before();
   for (const std::string_view item_text : *texts) {
     ListItem item = parse_item(item_text, max_bytes);
     if (item.problem) {
@@ -215,20 +221,106 @@ std::string_view take_piece(std::string_view& text) {
   return piece;
 }
 
-// The same without the text before a JSON document. The lines of that text are counted.
-std::string_view take_content(std::string_view& text, yaml::Progress& progress) {
+// The same without the text before a JSON document, which `position` passes.
+std::string_view take_content(std::string_view& text, Position& position) {
   const std::string_view piece = take_piece(text);
   const std::string_view content = skip_separators(piece);
   const std::size_t skipped = content.starts_with('{') ? piece.find('{') : 0;
-  progress.lines += count_lines(piece.substr(0, skipped));
+  position.pass(piece.substr(0, skipped));
   return piece.substr(skipped);
+}
+
+// A part of a text whose documents are read together, or are one that cannot be read.
+struct Part {
+  std::string_view text;
+  Position begin;
+  Format format;
+  std::vector<Result<Document>> documents;
+};
+
+Part part_of(std::string_view text, Position begin, Result<Documents> documents) {
+  Part part = {.text = text, .begin = begin, .format = Format::json, .documents = {}};
+  if (!documents) {
+    part.documents.emplace_back(std::move(documents).error());
+    return part;
+  }
+  part.format = documents->format;
+  for (Value& value : documents->values) part.documents.emplace_back(Document{std::move(value)});
+  return part;
+}
+
+// Reads each document of a piece alone, if it looks like JSON: in YAML, "---" separates them.
+std::vector<Part> read_each_json(std::string_view text, Position begin, std::size_t max_bytes) {
+  std::vector<Part> parts;
+  if (!looks_like_json(text)) return parts;
+  for (const JsonText& json : divide_json(text, begin)) {
+    Part part = {.text = json.text, .begin = json.begin, .format = Format::json, .documents = {}};
+    Result<Value> value = parse_json(json, max_bytes);
+    std::optional<Document> list;
+    if (!value) list = parse_divided_list(json, max_bytes);
+    if (value) {
+      part.documents.emplace_back(Document{*std::move(value)});
+    } else if (list) {
+      part.documents.emplace_back(*std::move(list));
+    } else {
+      part.documents.emplace_back(json::field_error("", value.error().message));
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+bool has_read(const Part& part) {
+  return std::any_of(part.documents.begin(), part.documents.end(),
+                     [](const Result<Document>& document) { return document.has_value(); });
+}
+
+bool is_whole(const Part& part) {
+  return std::all_of(
+      part.documents.begin(), part.documents.end(),
+      [](const Result<Document>& document) { return document && document->item_problems.empty(); });
+}
+
+// Both readers of a text in which documents can be broken get its parts from here, so that they
+// agree on the documents' numbers. Each byte is read a fixed number of times.
+std::vector<Part> read_parts(std::string_view text, std::size_t max_bytes) {
+  std::vector<Part> parts;
+  yaml::Progress of_all;
+  Result<Documents> all = parse_piece(text, {}, max_bytes, of_all);
+  if (all || text.size() > max_bytes) {
+    parts.push_back(part_of(text, {}, std::move(all)));
+    return parts;
+  }
+  Position position;
+  yaml::Progress progress;
+  while (!text.empty()) {
+    const std::string_view content = take_content(text, position);
+    Result<Documents> documents = parse_piece(content, position, max_bytes, progress);
+    std::vector<Part> inner;
+    if (!documents) inner = read_each_json(content, position, max_bytes);
+    std::optional<Document> list;
+    if (!documents && std::none_of(inner.begin(), inner.end(), has_read)) {
+      list = parse_divided_yaml(content, max_bytes, progress);
+    }
+    if (documents || (!list && inner.empty())) {
+      parts.push_back(part_of(content, position, std::move(documents)));
+    } else if (list) {
+      Part& part = parts.emplace_back(
+          Part{.text = content, .begin = position, .format = Format::yaml, .documents = {}});
+      part.documents.emplace_back(*std::move(list));
+    } else {
+      std::move(inner.begin(), inner.end(), std::back_inserter(parts));
+    }
+    position.pass(content);
+  }
+  return parts;
 }
 
 }  // namespace
 
 Result<std::vector<Value>> parse_documents(std::string_view text, std::size_t max_bytes) {
   yaml::Progress progress;
-  return parse_piece(text, max_bytes, progress);
+  return TRY(parse_piece(text, {}, max_bytes, progress)).values;
 }
 
 std::optional<SecretString> from_utf16(std::string_view text) {
@@ -256,68 +348,18 @@ std::optional<SecretString> from_utf16(std::string_view text) {
 
 std::vector<Result<Document>> parse_each_document(std::string_view text, std::size_t max_bytes) {
   std::vector<Result<Document>> results;
-  const auto add = [&results](Result<std::vector<Value>> documents) {
-    if (documents) {
-      for (Value& document : *documents) results.emplace_back(Document{std::move(document)});
-    } else {
-      results.emplace_back(std::move(documents).error());
-    }
-  };
-  Result<std::vector<Value>> all = parse_documents(text, max_bytes);
-  if (all || text.size() > max_bytes) {
-    add(std::move(all));
-    return results;
-  }
-  yaml::Progress progress;
-  while (!text.empty()) {
-    const std::string_view content = take_content(text, progress);
-    Result<std::vector<Value>> documents = parse_piece(content, max_bytes, progress);
-    std::optional<Document> list;
-    if (!documents) list = parse_divided_list(content, max_bytes, progress.lines);
-    if (!documents && !list) list = parse_divided_yaml(content, max_bytes, progress);
-    if (list) {
-      results.emplace_back(*std::move(list));
-    } else {
-      add(std::move(documents));
-    }
-    progress.lines += count_lines(content);
+  for (Part& part : read_parts(text, max_bytes)) {
+    std::move(part.documents.begin(), part.documents.end(), std::back_inserter(results));
   }
   return results;
 }
 
-namespace {
-
-// Walks a piece, and returns the number of its documents; nullopt if the piece cannot be read.
-std::optional<std::size_t> walk_piece(std::string_view text, std::size_t max_bytes,
-                                      yaml::Progress& progress, std::size_t document,
-                                      const ReceivePlace& receive) {
-  if (trim(text).starts_with('{')) {
-    const Result<std::vector<Value>> documents =
-        parse_json_documents(text, max_bytes, progress.lines);
-    if (documents) {
-      walk_json(text, progress.lines, document, receive);
-      return documents->size();
-    }
-  }
-  const Result<std::vector<Value>> documents = parse_yaml_documents(text, max_bytes, progress);
-  if (!documents) return std::nullopt;
-  walk_yaml(text, progress.lines, document, receive);
-  return documents->size();
-}
-
-}  // namespace
-
 void for_each_place(std::string_view text, std::size_t max_bytes, const ReceivePlace& receive) {
-  yaml::Progress progress;
-  if (walk_piece(text, max_bytes, progress, 0, receive) || text.size() > max_bytes) return;
-  progress = {};
   std::size_t document = 0;
-  while (!text.empty()) {
-    const std::string_view content = take_content(text, progress);
-    const std::optional<std::size_t> count =
-        walk_piece(content, max_bytes, progress, document, receive);
-    document += count.value_or(1);  // the one that cannot be read
-    progress.lines += count_lines(content);
+  for (const Part& part : read_parts(text, max_bytes)) {
+    const auto walk = part.format == Format::json ? walk_json : walk_yaml;
+    if (is_whole(part)) walk(part.text, part.begin, document, receive);
+    document += part.documents.size();
   }
 }
 

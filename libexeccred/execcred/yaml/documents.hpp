@@ -34,10 +34,10 @@ struct Document {
 };
 
 // The same, but a document that cannot be read becomes an error at its position in the result. The
-// other documents are read if "---" separates them, which no document can contain at the start of a
-// line. The items of a list are read one by one if it cannot be read as a whole. In YAML, that
-// needs a list whose syntax is right: where an item ends is known only when all before it has been
-// read.
+// other documents are read: those behind a "---", which no document can contain at the start of a
+// line, and those behind a broken JSON document whose brackets are closed. The items of a list are
+// read one by one if it cannot be read as a whole. In YAML, that needs a list whose syntax is
+// right: where an item ends is known only when all before it has been read.
 std::vector<Result<Document>> parse_each_document(std::string_view text, std::size_t max_bytes);
 
 }  // namespace execcred

@@ -22,9 +22,8 @@ struct Frame {
 
 class JsonWalk {
  public:
-  JsonWalk(std::string_view text, std::size_t lines, std::size_t document,
-           const ReceivePlace& receive)
-      : text_(text), receive_(receive), line_(lines + 1), document_(document) {}
+  JsonWalk(std::string_view text, Position begin, std::size_t document, const ReceivePlace& receive)
+      : text_(text), receive_(receive), position_(begin), document_(document) {}
 
   void run() {
     while (at_ < text_.size()) step();
@@ -90,26 +89,19 @@ class JsonWalk {
               .depth = open_.size(),
               .key = key,
               .index = open_.empty() ? 0 : open_.back().index,
-              .line = line_,
-              .column = column_});
+              .line = position_.line,
+              .column = position_.column});
   }
 
   void advance(std::size_t size) {
-    for (const char c : text_.substr(at_, size)) {
-      const bool is_continuation = (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
-      if (!is_continuation) ++column_;
-      if (c != '\n') continue;
-      ++line_;
-      column_ = 1;
-    }
+    position_.pass(text_.substr(at_, size));
     at_ += size;
   }
 
   std::string_view text_;
   const ReceivePlace& receive_;
   std::size_t at_ = 0;
-  std::size_t line_;
-  std::size_t column_ = 1;
+  Position position_;
   std::size_t document_;
   std::vector<Frame> open_;
 };
@@ -184,14 +176,24 @@ class YamlWalk {
 
 }  // namespace
 
-void walk_json(std::string_view text, std::size_t lines, std::size_t document,
-               const ReceivePlace& receive) {
-  JsonWalk(text, lines, document, receive).run();
+void Position::pass(std::string_view text) {
+  for (const char c : text) {
+    const bool is_continuation = (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
+    if (!is_continuation) ++column;
+    if (c != '\n') continue;
+    ++line;
+    column = 1;
+  }
 }
 
-void walk_yaml(std::string_view text, std::size_t lines, std::size_t document,
+void walk_json(std::string_view text, Position begin, std::size_t document,
                const ReceivePlace& receive) {
-  yaml::Parser parser(text, lines);
+  JsonWalk(text, begin, document, receive).run();
+}
+
+void walk_yaml(std::string_view text, Position begin, std::size_t document,
+               const ReceivePlace& receive) {
+  yaml::Parser parser(text, begin.line - 1);
   YamlWalk walk(document, receive);
   for (;;) {
     yaml::Event next;
