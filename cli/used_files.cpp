@@ -22,12 +22,19 @@ bool is_same_file(const fs::path& one, const fs::path& other) {
 
 bool is_named(const UsedFile& file) { return !file.path.empty() && file.path != "-"; }
 
+// A terminal may be both, and so may /dev/null.
+bool is_replaced(const UsedFile& file) {
+  std::error_code failed;
+  return file.is_output && is_named(file) &&
+         (!fs::exists(file.path, failed) || fs::is_regular_file(file.path, failed));
+}
+
 }  // namespace
 
 Status check_outputs(const std::vector<UsedFile>& files) {
   for (auto at = files.rbegin(); at != files.rend(); ++at) {
     const UsedFile& output = *at;
-    if (!output.is_output || !is_named(output)) continue;
+    if (!is_replaced(output)) continue;
     for (const UsedFile& other : files) {
       if (&other == &output || !is_named(other)) continue;
       if (!is_same_file(output.path, other.path)) continue;
