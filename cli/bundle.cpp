@@ -225,7 +225,7 @@ Status write_bundle(NewFile& file, const BundleInput& input) {
     files.push_back({.name = member.name, .text = std::move(text)});
   }
   constexpr mode_t kMode = S_IRUSR | S_IWUSR;
-  const SignalBlock held(SignalBlock::Signals::ending_and_alarm);
+  const SignalBlock held(SignalBlock::Signals::ending);
   TRY(file.fill(tar_gz(files, now), kMode).context("writing --bundle"));
   return file.take_place().context("writing --bundle");
 }

@@ -276,7 +276,7 @@ Status Doctor::give_out(const std::string& text, std::optional<NewFile> file, Ou
     return {};
   }
   constexpr mode_t kMode = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
-  const SignalBlock held(SignalBlock::Signals::ending_and_alarm);
+  const SignalBlock held(SignalBlock::Signals::ending);
   TRY(file->fill(text, kMode).context("writing --output-file"));
   return file->take_place().context("writing --output-file");
 }

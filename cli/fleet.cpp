@@ -144,7 +144,7 @@ FleetEnd run_fleet(const std::shared_ptr<FleetWork>& work, const FleetOptions& o
   const auto run = std::make_shared<Run>(work);
   // The programs that the threads run do not inherit the block.
   SignalBlock signals(SignalBlock::Signals::ending);
-  const bool adopts = adopt_orphans();
+  const OrphanGuard orphans;
   const std::size_t count = std::min(options.parallel, work->count());
   std::vector<std::thread> threads;
   run->threads = count;
@@ -176,7 +176,6 @@ FleetEnd run_fleet(const std::shared_ptr<FleetWork>& work, const FleetOptions& o
       thread.join();
     }
   }
-  if (adopts) end_orphans();
   end.is_done.assign(run->is_done.begin(), run->is_done.end());
   return end;
 }

@@ -294,7 +294,7 @@ Result<std::vector<std::string>> choose_plugins(const fs::path& source,
 Result<std::vector<InstalledPlugin>> install_plugins(const fs::path& source,
                                                      const std::vector<std::string>& names,
                                                      const InstallDirectory& target) {
-  const SignalBlock held(SignalBlock::Signals::ending_and_alarm);
+  const SignalBlock held(SignalBlock::Signals::ending);
   const std::string needs = needs_of(source, names);
   std::vector<Copy> copies;
   for (const std::string& name : names) {

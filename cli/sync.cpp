@@ -18,6 +18,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/hub/lease.hpp>
+#include <execcred/os/process.hpp>
 #include <execcred/os/process_setup.hpp>
 
 #include <grp.h>
@@ -39,7 +40,6 @@
 namespace execcred::cli {
 namespace {
 
-constexpr int kSignalled = 128;
 constexpr std::chrono::seconds kRequestTimeout(30);
 // A request that begins while the lease is held must end before another process can hold it
 // (lease.hpp).
@@ -423,6 +423,9 @@ Status Sync::add_targets(Targets& targets, sync::Journal& journal) const {
 
 Result<Outcome> Sync::synchronize(sync::Journal& journal) {
   TRY(check());
+  // Ends what plugins leave running, when all threads below have ended.
+  const OrphanGuard orphans;
+  if (orphans.adopts()) reap_orphans();
   const StopEvent stop = TRY(StopEvent::make());
   Targets targets([this, &stop] { return connect(stop); });
   TRY(add_targets(targets, journal));
@@ -438,7 +441,7 @@ Result<Outcome> Sync::synchronize(sync::Journal& journal) {
   TRY(driver.read_mapping());
   const auto wake = [&driver] { driver.wake(); };
   // This is made before any thread is started, because every thread inherits the signal mask.
-  const sync::RunSignals signals(stop, wake, is_loop ? 0 : kSignalled + SIGTERM);
+  const sync::RunSignals signals(stop, wake, is_loop);
   std::unique_ptr<sync::Listener> listener;
   // From here on, every return requests `stop`, which ends the threads of the objects above.
   const StopAtEnd end(stop);
@@ -448,7 +451,7 @@ Result<Outcome> Sync::synchronize(sync::Journal& journal) {
     if (turn) TRY(wait_for_lease(*turn, stop));
     Outcome outcome;
     if (!stop.is_requested()) outcome = TRY(run_once(driver));
-    if (signals.received() != 0) outcome.exit_code = kSignalled + signals.received();
+    outcome.exit_code = signals.exit_code().value_or(outcome.exit_code);
     return outcome;
   }
   outlive_parent();
@@ -462,7 +465,7 @@ Result<Outcome> Sync::synchronize(sync::Journal& journal) {
   const std::unique_ptr<Leader> leader = turn ? TRY(Leader::start(*turn, wake)) : nullptr;
   TRY(driver.watch());
   TRY(driver.run());
-  return Outcome();
+  return Outcome{.exit_code = signals.exit_code().value_or(0)};
 }
 
 // Another process that holds the Lease and does not renew it may have been killed, so this one

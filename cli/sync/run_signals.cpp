@@ -23,8 +23,8 @@ bool is_readable(int descriptor, int limit) {
 
 }  // namespace
 
-RunSignals::RunSignals(const StopEvent& stop, std::function<void()> on_stop, int exit_code)
-    : stop_(stop), exit_code_(exit_code), end_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+RunSignals::RunSignals(const StopEvent& stop, std::function<void()> on_stop, bool is_endless)
+    : stop_(stop), is_endless_(is_endless), end_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   // Without descriptors the signals end the process as they do by default.
   if (!end_) return;
   signals_.emplace(SignalBlock::Signals::ending);
@@ -43,6 +43,14 @@ RunSignals::~RunSignals() {
   thread_.join();
 }
 
+std::optional<int> RunSignals::exit_code() const {
+  constexpr int kSignalled = 128;
+  const int signal = received_;
+  if (signal == 0) return std::nullopt;
+  const bool is_usual = signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+  return is_endless_ && is_usual ? 0 : kSignalled + signal;
+}
+
 void RunSignals::run(const std::function<void()>& on_stop) {
   std::array<pollfd, 2> polled = {{{.fd = signals_->descriptor(), .events = POLLIN, .revents = 0},
                                    {.fd = end_.get(), .events = POLLIN, .revents = 0}}};
@@ -54,7 +62,7 @@ void RunSignals::run(const std::function<void()>& on_stop) {
   }
   stop_.request();
   on_stop();
-  if (!is_readable(end_.get(), kPatience)) _exit(exit_code_);
+  if (!is_readable(end_.get(), kPatience)) _exit(*exit_code());
 }
 
 }  // namespace execcred::sync

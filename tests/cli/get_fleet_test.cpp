@@ -5,6 +5,7 @@
 #include "plugin_under_test.hpp"
 
 #include <doctest/doctest.h>
+#include <execcred/os/signal_block.hpp>
 
 #include <poll.h>
 #include <pty.h>
@@ -406,7 +407,7 @@ TEST_CASE("get --all: Ctrl-C on a terminal ends it and its programs, and shows t
 }
 
 TEST_CASE("get --all: a signal ends it and its programs promptly, and the JSON is complete") {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : execcred::kEndingSignals) {
     CAPTURE(signal);
     const HalfDone fleet;
     Command command = fleet.command();

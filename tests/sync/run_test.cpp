@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 #include <execcred/os/file.hpp>
+#include <execcred/os/signal_block.hpp>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -194,6 +195,25 @@ TEST_CASE("sync: after SIGTERM, the running plugin ends, and sync exits with 0")
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
   CHECK(wait_until([&] { return !is_running(plugin); }));
   CHECK(fs::is_empty(fleet.root()));
+}
+
+TEST_CASE("sync: each signal that ends a run ends also what its plugins left running") {
+  for (const int signal : execcred::kEndingSignals) {
+    CAPTURE(signal);
+    const Fleet fleet({"a"});
+    const std::string daemon = fleet.sandbox().at("daemon");
+    const std::string hang = daemon_in(daemon) + "exec sleep 1000";
+    fleet.sandbox().write("mapping.json",
+                          mapping({mapped("p", fleet.sandbox().script("bin/hang", hang))}));
+    Run run(fleet);
+    REQUIRE(wait_until([&] { return !read_text(daemon).empty(); }));
+    const pid_t left = std::stoi(read_text(daemon));
+    kill(run.pid(), signal);
+    const Outcome outcome = run.wait();
+    const bool is_usual = signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+    CHECK_MESSAGE(outcome.exit_code == (is_usual ? 0 : 128 + signal), describe(outcome));
+    CHECK(wait_until([&] { return !is_running(left); }));
+  }
 }
 
 TEST_CASE("sync --listen: health, readiness and metrics") {

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 #include <execcred/os/file.hpp>
 #include <execcred/os/process.hpp>
+#include <execcred/os/signal_block.hpp>
 
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -92,6 +93,25 @@ TEST_CASE("run_command: reports the signal that ended the program") {
         run_command(shell("ulimit -c 0; kill -" + std::to_string(signal) + " $$"));
     REQUIRE(finished);
     CHECK(finished->signal == signal);
+  }
+}
+
+TEST_CASE("SignalBlock: holds back each signal that ends a run, but none that is ignored") {
+  for (const int signal : kEndingSignals) {
+    CAPTURE(signal);
+    for (const bool is_ignored : {false, true}) {
+      const pid_t child = fork();
+      if (child == 0) {
+        std::signal(signal, is_ignored ? SIG_IGN : SIG_DFL);
+        SignalBlock block(SignalBlock::Signals::ending);
+        block.open();
+        raise(signal);
+        _exit(block.take() == (is_ignored ? 0 : signal) ? 0 : 1);
+      }
+      int status = 0;
+      REQUIRE(waitpid(child, &status, 0) == child);
+      CHECK(status == 0);
+    }
   }
 }
 

@@ -174,7 +174,7 @@ Result<Written> replace_file(const fs::path& path, std::string_view content) {
     const Result<std::string> current = read_untrusted_file(path, content.size());
     if (current && *current == content) return Written::unchanged;
   }
-  const SignalBlock held(SignalBlock::Signals::ending_and_alarm);
+  const SignalBlock held(SignalBlock::Signals::ending);
   NewFile file = TRY(NewFile::create(path));
   TRY(file.fill(content, S_IRUSR | S_IWUSR));
   TRY(file.take_place());

@@ -32,8 +32,15 @@ namespace {
 volatile pid_t guarded_group = 0;
 volatile sig_atomic_t adopts_orphans = 0;
 
-constexpr std::array<int, 6> kEndingSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGALRM};
-std::array<struct sigaction, kEndingSignals.size()> former_actions;
+// set_up_process() requests SIGUSR1 for the end of the parent's thread, which the parent may
+// survive.
+constexpr auto kGuarded = [] {
+  std::array<int, kEndingSignals.size() + 1> signals = {};
+  std::copy(kEndingSignals.begin(), kEndingSignals.end(), signals.begin());
+  signals.back() = SIGUSR1;
+  return signals;
+}();
+std::array<struct sigaction, kGuarded.size()> former_actions;
 
 bool has_child_ended(pid_t child) {
   siginfo_t end = {};
@@ -94,15 +101,13 @@ void end_orphans() {
 namespace {
 
 void end_group(int signal) {
-  // set_up_process() requests SIGUSR1 for the end of the parent's thread, which the parent may
-  // survive.
   if (signal == SIGUSR1 && !has_lost_parent()) return;
   const int error_number = errno;
   end_with_group(guarded_group);
   if (adopts_orphans != 0) end_orphans();
   errno = error_number;
-  for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
-    if (kEndingSignals[i] == signal) sigaction(signal, &former_actions[i], nullptr);
+  for (std::size_t i = 0; i < kGuarded.size(); ++i) {
+    if (kGuarded[i] == signal) sigaction(signal, &former_actions[i], nullptr);
   }
   raise(signal);
 }
@@ -115,16 +120,16 @@ GroupGuard::GroupGuard(pid_t group) {
   action.sa_handler = end_group;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
-    sigaction(kEndingSignals[i], nullptr, &former_actions[i]);
+  for (std::size_t i = 0; i < kGuarded.size(); ++i) {
+    sigaction(kGuarded[i], nullptr, &former_actions[i]);
     if (former_actions[i].sa_handler == SIG_IGN) continue;
-    sigaction(kEndingSignals[i], &action, nullptr);
+    sigaction(kGuarded[i], &action, nullptr);
   }
 }
 
 GroupGuard::~GroupGuard() {
-  for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
-    sigaction(kEndingSignals[i], &former_actions[i], nullptr);
+  for (std::size_t i = 0; i < kGuarded.size(); ++i) {
+    sigaction(kGuarded[i], &former_actions[i], nullptr);
   }
   adopts_orphans = 0;
 }

@@ -39,6 +39,23 @@ bool adopt_orphans();
 // The first thread of a process is the one that adopts. Async-signal-safe.
 void end_orphans();
 
+// Adopts orphans while it lives, if it can, and ends them at its end. For the first thread, around
+// the threads that run programs.
+class OrphanGuard {
+ public:
+  OrphanGuard() : adopts_(adopt_orphans()) {}
+  OrphanGuard(const OrphanGuard&) = delete;
+  OrphanGuard& operator=(const OrphanGuard&) = delete;
+  ~OrphanGuard() {
+    if (adopts_) end_orphans();
+  }
+
+  bool adopts() const { return adopts_; }
+
+ private:
+  bool adopts_;
+};
+
 // Runs another program for its output, within limits.
 //
 // The program gets exactly the environment that is given, /dev/null as standard input, default
@@ -66,7 +83,7 @@ struct Command {
   std::size_t max_report = 0;
   // Receives all of the error output, as it arrives.
   std::function<void(std::string_view)> on_error_output = {};
-  // If true, a signal that ends this process (SIGTERM, SIGINT, SIGHUP, a deadline's SIGALRM) first
+  // If true, a signal that ends this process (kEndingSignals, for example of a deadline) first
   // ends the program's whole group. However the call ends, processes that left the group (daemons)
   // are ended too, unless this process had children before. The call sets the handlers of these
   // signals, so the process must have one thread only, and start no other program meanwhile.

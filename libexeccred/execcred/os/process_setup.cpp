@@ -3,6 +3,7 @@
 
 #include <execcred/base/try.hpp>
 #include <execcred/os/deadline.hpp>
+#include <execcred/os/signal_block.hpp>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -57,7 +58,8 @@ void set_disposition(int signal, void (*handler)(int)) {
   sigaction(signal, &action, nullptr);
 }
 
-sigset_t ending_signals() {
+// A deadline ends a process whose reader does not read, and so does a person with SIGQUIT.
+sigset_t held_during_output() {
   sigset_t set;
   sigemptyset(&set);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&set, signal);
@@ -71,8 +73,10 @@ void set_up_signals() {
   // A process that ignores it cannot find out how a program that it runs has ended.
   set_disposition(SIGCHLD, SIG_DFL);
   set_disposition(SIGUSR1, on_parent_thread_end);
-  sigset_t unblocked = ending_signals();
-  sigaddset(&unblocked, SIGALRM);
+  sigset_t unblocked;
+  sigemptyset(&unblocked);
+  sigaddset(&unblocked, SIGUSR1);
+  for (const int signal : kEndingSignals) sigaddset(&unblocked, signal);
   sigprocmask(SIG_UNBLOCK, &unblocked, nullptr);
 }
 
@@ -141,7 +145,7 @@ Status write_to_stdout(std::string_view text) {
 }
 
 Result<bool> write_while_read(std::string_view text) {
-  const sigset_t held = ending_signals();
+  const sigset_t held = held_during_output();
   sigprocmask(SIG_BLOCK, &held, nullptr);
   while (!text.empty()) {
     const ssize_t count = write(STDOUT_FILENO, text.data(), text.size());

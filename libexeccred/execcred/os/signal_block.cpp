@@ -6,11 +6,21 @@
 #include <unistd.h>
 
 namespace execcred {
+namespace {
+
+bool is_ignored(int signal) {
+  struct sigaction action = {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
 
 SignalBlock::SignalBlock(Signals signals) {
   sigemptyset(&set_);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, signal);
-  if (signals == Signals::ending_and_alarm) sigaddset(&set_, SIGALRM);
+  // While a signal is blocked, the kernel keeps it pending even if it is ignored.
+  for (const int signal : kEndingSignals) {
+    if (!is_ignored(signal)) sigaddset(&set_, signal);
+  }
   if (signals == Signals::all) sigfillset(&set_);
   pthread_sigmask(SIG_BLOCK, &set_, &before_);
 }

@@ -5,16 +5,21 @@
 
 #include <execcred/os/file.hpp>
 
+#include <array>
 #include <csignal>
 
 namespace execcred {
+
+// What ends a run: a person at a terminal, a service manager, a deadline. A run that first ends the
+// programs that it runs, or completes a file, does so for each of them. SIGUSR1 is not among them:
+// see set_up_process().
+inline constexpr std::array<int, 5> kEndingSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGALRM};
 
 // Blocks signals while it lives, in this thread and in those that it starts.
 class SignalBlock {
  public:
   enum class Signals {
-    ending,            // SIGINT, SIGTERM and SIGHUP
-    ending_and_alarm,  // and SIGALRM, of a deadline
+    ending,  // without those that this process ignores, as under nohup
     all,
   };
   explicit SignalBlock(Signals signals);
