@@ -170,14 +170,18 @@ std::string Lint::text_of(const std::vector<lint::Finding>& findings,
 std::string Lint::next_command(const lint::Run& run,
                                const std::vector<std::string>& profiles) const {
   const bool has_one_source = hub_.is_used() == profiles.empty();
-  const bool reads_stream = std::count(operands_.begin(), operands_.end(), "-") > 0;
-  if (run.mapping_files.size() != 1 || !has_one_source || reads_stream) return {};
+  if (run.mapping_files.size() != 1 || !has_one_source) return {};
   const std::vector<std::string>& rights = catalogue().consumer(consumer_)->rights;
   NextCommand doctor("doctor");
-  doctor.add_mapping(run.mapping_files.front()).add_profiles(profiles).add(hub_);
+  const std::string& mapping = run.mapping_files.front();
+  doctor.add_mapping(mapping == lint::kStandardInput ? "-" : mapping)
+      .add_profiles(profiles)
+      .add(hub_);
   if (!rights.empty()) return doctor.add_each("can", rights).line();
+  const std::string line = doctor.add_each("can", catalogue().example_rights).line();
+  if (line.empty()) return line;
   return "in the next command, --can is an example of what the controller may do in a cluster\n" +
-         doctor.add_each("can", catalogue().example_rights).line();
+         line;
 }
 
 Result<Outcome> Lint::run() {

@@ -49,15 +49,20 @@ NextCommand& NextCommand::add_flag(std::string_view name) {
   return *this;
 }
 
-NextCommand& NextCommand::add_operand(std::string_view path) {
-  const bool is_like_option = path.size() > 1 && path.starts_with('-');
-  return add_word(is_like_option ? "./" : "", path);
+NextCommand& NextCommand::add_path(std::string_view start, std::string_view path) {
+  reads_stream_ = reads_stream_ || path == "-";
+  return add_word(start, path);
 }
 
-NextCommand& NextCommand::add_mapping(std::string_view path) { return add_word("-m=", path); }
+NextCommand& NextCommand::add_operand(std::string_view path) {
+  const bool is_like_option = path.size() > 1 && path.starts_with('-');
+  return add_path(is_like_option ? "./" : "", path);
+}
+
+NextCommand& NextCommand::add_mapping(std::string_view path) { return add_path("-m=", path); }
 
 NextCommand& NextCommand::add_profiles(const std::vector<std::string>& paths) {
-  for (const std::string& path : paths) add_word("-f=", path);
+  for (const std::string& path : paths) add_path("-f=", path);
   return *this;
 }
 
@@ -80,7 +85,10 @@ NextCommand& NextCommand::add(Duration plugin_limit, const FleetOptions& fleet) 
   return is_usual ? *this : add("parallel", std::to_string(fleet.parallel));
 }
 
-std::string NextCommand::line() const { return std::string(kNext) + text_ + "\n"; }
+std::string NextCommand::line(std::string_view after) const {
+  if (reads_stream_) return {};
+  return std::string(kNext).append(text_).append(after).append("\n");
+}
 
 std::string lines_for_refused(const std::vector<engine::Item>& items, const NextCommand& grant,
                               const std::string& name) {
@@ -96,10 +104,9 @@ std::string lines_for_refused(const std::vector<engine::Item>& items, const Next
     NextCommand command = grant;
     if (!is_alone) command.add("name", item.full_name());
     const std::string context = names.count(item.name) == 1 ? item.name : item.full_name();
-    lines += std::string(kNext) + command.text() +
-             " | kubectl --context=" + shell_word(printable(context)) + " apply -f -\n";
+    lines += command.line(" | kubectl --context=" + shell_word(printable(context)) + " apply -f -");
   }
-  if (refused <= kMost) return lines;
+  if (refused <= kMost || lines.empty()) return lines;
   return lines + "and so for " + std::to_string(refused - kMost) + " more, with their --name\n";
 }
 

@@ -15,7 +15,8 @@
 
 namespace execcred::cli {
 
-// A command line of execcred for a shell. All parts are printable.
+// A command line of execcred for a shell. All parts are printable. There is no next command that
+// reads standard input: this command has read it.
 class NextCommand {
  public:
   explicit NextCommand(std::string_view command);
@@ -35,14 +36,15 @@ class NextCommand {
   // Those that differ from the defaults.
   NextCommand& add(Duration plugin_limit, const FleetOptions& fleet);
 
-  const std::string& text() const { return text_; }
-  // "next: TEXT\n"
-  std::string line() const;
+  // "next: TEXT AFTER\n"; empty if there is no next command.
+  std::string line(std::string_view after = {}) const;
 
  private:
   NextCommand& add_word(std::string_view start, std::string_view value);
+  NextCommand& add_path(std::string_view start, std::string_view path);
 
   std::string text_;
+  bool reads_stream_ = false;
 };
 
 // For each cluster that refuses its user: the line with the command `grant`, whose output kubectl

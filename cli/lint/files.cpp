@@ -78,8 +78,9 @@ std::size_t check_folder(Run& run, const std::string& folder) {
 std::size_t check_operand(Run& run, const std::string& operand) {
   std::error_code ignored;
   if (operand == "-") {
-    const Scope scope(run, "standard input");
-    const Result<std::string> text = read_stream(STDIN_FILENO, kMaxInventory, "standard input");
+    const Scope scope(run, std::string(kStandardInput));
+    const Result<std::string> text =
+        read_stream(STDIN_FILENO, kMaxInventory, std::string(kStandardInput));
     if (text) {
       check_text(scope, *text);
     } else {

@@ -135,6 +135,34 @@ TEST_CASE("next: lint names none without a mapping and ClusterProfiles, and none
   CHECK(next_in(refused.output).empty());
 }
 
+TEST_CASE("next: no command names the standard input, which the command before it has read") {
+  Scene scene;
+  scene.args.push_back("--allow-server=" + scene.server);
+  const Way way(scene);
+  const std::string mapping = scene.sandbox.write("m.json", scene.mapping_text());
+  const std::string profile = scene.sandbox.write("p.json", scene.profile_text());
+  struct Case {
+    std::string command;
+    std::string file;
+  };
+  for (const Case& one :
+       std::vector<Case>{{"lint --no-files " + mapping + " ", profile},
+                         {"lint --no-files " + profile + " ", mapping},
+                         {"doctor --can=list/pods -m " + mapping + " -f ", profile},
+                         {"grant --can=list/pods -m " + mapping + " -f ", profile},
+                         {"grant --can=list/pods --check -m " + mapping + " -f ", profile},
+                         {"init --for=generic --force --plugin p=execcred-token-file -o " +
+                              scene.sandbox.at("made") + " -f ",
+                          profile}}) {
+    CAPTURE(one.command);
+    const Outcome of_file = way.in_shell("execcred " + one.command + one.file);
+    CHECK_MESSAGE(has(of_file.output + of_file.error_output, kNext), describe(of_file));
+    const Outcome of_stream = way.in_shell("execcred " + one.command + "- <" + one.file);
+    CHECK(of_stream.exit_code == of_file.exit_code);
+    CHECK_FALSE_MESSAGE(has(of_stream.output + of_stream.error_output, kNext), describe(of_stream));
+  }
+}
+
 TEST_CASE("next: the output of programs has no such line") {
   Scene scene;
   scene.args.push_back("--allow-server=" + scene.server);
