@@ -7,7 +7,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/os/deadline.hpp>
 
-#include <unordered_map>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -39,38 +39,6 @@ Result<engine::Mapping> read_with_problems(const std::string& path, const std::s
                               "--provider is the name of an entry of the mapping");
 }
 
-// AccessOptions::for_each_profile() for several names. Reads the whole source once.
-Status for_each_of(const AccessOptions& options, const std::vector<std::string>& names,
-                   const ReceiveProfile& receive, Outcome& outcome) {
-  std::unordered_map<std::string_view, bool> is_found;
-  for (const std::string& name : names) is_found.emplace(name, false);
-  std::size_t found = 0;
-  const auto choose = [&](const ClusterProfile& profile) -> Status {
-    bool is_chosen = false;
-    for (const std::string& name : {profile.name, profile.full_name()}) {
-      const auto chosen = is_found.find(name);
-      if (chosen == is_found.end()) continue;
-      chosen->second = is_chosen = true;
-    }
-    if (!is_chosen) return {};
-    ++found;
-    return receive(profile);
-  };
-  Inventory inventory = TRY(options.source.for_each({}, choose));
-  inventory.found = found;
-  conclude(std::move(inventory), options.source, join(names, ", "), options.may_be_empty, outcome);
-  if (found == 0 || options.may_be_empty) return {};
-  for (const std::string& name : names) {
-    if (is_found.at(name)) continue;
-    outcome.exit_code = 1;
-    outcome.problems.push_back(
-        {.kind = Error::Kind::configuration,
-         .message = options.source.title() + " holds no ClusterProfile named " + in_quotes(name),
-         .hint = options.source.hint() + "; the others are done"});
-  }
-  return {};
-}
-
 }  // namespace
 
 void AccessOptions::add_to(CommandOptions& options, bool is_mapping_required) {
@@ -95,11 +63,20 @@ Result<engine::Mapping> AccessOptions::mapping_with_problems() const {
 }
 
 Status AccessOptions::for_each_profile(const ReceiveProfile& receive, Outcome& outcome) const {
-  const std::vector<std::string> chosen = names_in(name);
-  if (chosen.size() > 1) return for_each_of(*this, chosen, receive, outcome);
-  const std::string one = chosen.empty() ? "" : chosen.front();
-  Inventory inventory = TRY(source.for_each(one, receive));
-  conclude(std::move(inventory), source, one, may_be_empty, outcome);
+  const std::vector<std::string> values = names_in(name);
+  NameChoice names(values);
+  Inventory inventory = TRY(source.for_each(names, receive));
+  const bool is_any_found = inventory.found > 0;
+  conclude(std::move(inventory), source, join(values, ", "), may_be_empty, outcome);
+  if (!is_any_found || may_be_empty) return {};
+  for (const std::string& value : values) {
+    if (names.has_found(value)) continue;
+    outcome.exit_code = 1;
+    outcome.problems.push_back(
+        {.kind = Error::Kind::configuration,
+         .message = source.title() + " holds no ClusterProfile named " + in_quotes(value),
+         .hint = source.hint() + "; the others are done"});
+  }
   return {};
 }
 
@@ -128,24 +105,40 @@ Result<std::optional<ClusterProfile>> AccessOptions::one_profile(Outcome& outcom
 Result<std::vector<engine::Target>> AccessOptions::targets(
     Outcome& outcome, std::vector<ClusterProfile>* profiles) const {
   const engine::Mapping mapping = TRY(read_with_problems(mapping_path, provider));
-  std::vector<engine::Target> targets;
+  NameChoice names(name.empty() ? std::vector<std::string>() : std::vector{name});
+  struct Taken {
+    engine::Target target;
+    std::optional<ClusterProfile> profile;
+    ProfileName of;
+  };
+  std::vector<Taken> all;
   Inventory inventory;
-  const auto take = [&](const Result<ClusterProfile>& profile, const ProfileName& of) {
+  const auto take = [&](Result<ClusterProfile> profile, const ProfileName& of) {
     if (profile) {
-      if (!is_named(*profile, name)) return;
-      ++inventory.found;
-      targets.push_back(engine::target_of(mapping, *profile, provider));
-      if (profiles != nullptr) profiles->push_back(*profile);
+      if (!names.take(profile->name_space, profile->name)) return;
+      Taken& taken =
+          all.emplace_back(Taken{.target = engine::target_of(mapping, *profile, provider),
+                                 .profile = std::nullopt,
+                                 .of = {.name_space = profile->name_space, .name = profile->name}});
+      if (profiles != nullptr) taken.profile = *std::move(profile);
     } else if (of.name.empty()) {
-      inventory.problems.push_back({.error = profile.error(), .is_of_unknown = true});
-    } else if (name.empty() || name == of.name || name == of.full_name()) {
-      ++inventory.found;
-      targets.push_back(engine::target_of(of, profile.error()));
+      inventory.problems.push_back({.error = std::move(profile).error(), .is_of_unknown = true});
+    } else if (names.take(of.name_space, of.name)) {
+      all.push_back({.target = engine::target_of(of, profile.error()),
+                     .profile = std::nullopt,
+                     .of = {.name_space = of.name_space, .name = of.name}});
     }
   };
   const Status is_read = source.for_each_document(name, take);
   deadline::stop();
   TRY(is_read);
+  std::vector<engine::Target> targets;
+  for (Taken& taken : all) {
+    if (!names.chooses(taken.of.name_space, taken.of.name)) continue;
+    ++inventory.found;
+    targets.push_back(std::move(taken.target));
+    if (taken.profile) profiles->push_back(*std::move(taken.profile));
+  }
   conclude(std::move(inventory), source, name, may_be_empty, outcome);
   return targets;
 }

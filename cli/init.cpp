@@ -95,11 +95,10 @@ class Init final : public Command {
     const KnownConsumer& consumer = *catalogue().consumer(consumer_);
     init::FleetNeeds fleet(consumer, TRY(plugins()));
     Outcome outcome;
-    Inventory inventory =
-        TRY(source_.for_each({}, [&fleet](const ClusterProfile& profile) -> Status {
-          fleet.add(profile);
-          return {};
-        }));
+    Inventory inventory = TRY(source_.for_each([&fleet](const ClusterProfile& profile) -> Status {
+      fleet.add(profile);
+      return {};
+    }));
     conclude(std::move(inventory), source_, {}, may_be_empty_, outcome);
     if (outcome.exit_code == 2) return outcome;
     for (const std::string& remark : fleet.remarks()) {

@@ -82,7 +82,7 @@ class Kubeconfig final : public Command {
       members.add(profile, warnings);
       return {};
     };
-    Inventory inventory = TRY(source_.for_each({}, add));
+    Inventory inventory = TRY(source_.for_each(add));
     Outcome outcome = {.warnings = std::move(warnings)};
     conclude(std::move(inventory), source_, {}, may_be_empty_, outcome);
     const bool is_empty = writer.size() == 0 && !may_be_empty_;

@@ -30,10 +30,33 @@ Status read_hub(const HubOptions& options, std::string_view name,
   return read;
 }
 
+std::string full_name_of(std::string_view name_space, std::string_view name) {
+  return ProfileName{.name_space = std::string(name_space), .name = std::string(name)}.full_name();
+}
+
 }  // namespace
 
-bool is_named(const ClusterProfile& profile, std::string_view name) {
-  return name.empty() || profile.name == name || profile.full_name() == name;
+NameChoice::NameChoice(const std::vector<std::string>& values) {
+  for (const std::string& value : values) values_.emplace(value, Found::none);
+}
+
+bool NameChoice::take(std::string_view name_space, std::string_view name) {
+  const auto in_full = values_.find(full_name_of(name_space, name));
+  if (in_full != values_.end()) in_full->second = Found::in_full;
+  const auto by_name = values_.find(name);
+  if (by_name != values_.end() && by_name->second == Found::none) by_name->second = Found::by_name;
+  return is_of_all() || in_full != values_.end() || by_name != values_.end();
+}
+
+bool NameChoice::chooses(std::string_view name_space, std::string_view name) const {
+  if (is_of_all() || values_.contains(full_name_of(name_space, name))) return true;
+  const auto by_name = values_.find(name);
+  return by_name != values_.end() && by_name->second == Found::by_name;
+}
+
+bool NameChoice::has_found(std::string_view value) const {
+  const auto found = values_.find(value);
+  return found != values_.end() && found->second != Found::none;
 }
 
 void ProfileSource::add_to(CommandOptions& options) {
@@ -55,19 +78,32 @@ Status ProfileSource::check(bool asks_hub) const {
       "-f=PATH reads ClusterProfiles from files, --from-hub from the hub's API");
 }
 
-Result<Inventory> ProfileSource::for_each(std::string_view name,
-                                          const ReceiveProfile& receive) const {
+Result<Inventory> ProfileSource::for_each(const ReceiveProfile& receive) const {
+  NameChoice all({});
+  return for_each(all, receive);
+}
+
+Result<Inventory> ProfileSource::for_each(NameChoice& names, const ReceiveProfile& receive) const {
   Inventory inventory;
-  const auto take = [&](const Result<ClusterProfile>& profile, const ProfileName&) {
+  const auto pass = [&](const ClusterProfile& profile) {
+    ++inventory.found;
+    const Status taken = receive(profile);
+    if (!taken) inventory.problems.push_back({.error = taken.error()});
+  };
+  std::vector<ClusterProfile> named;
+  const auto take = [&](Result<ClusterProfile> profile, const ProfileName&) {
     if (!profile) {
-      inventory.problems.push_back({.error = profile.error(), .is_of_unknown = true});
-    } else if (is_named(*profile, name)) {
-      ++inventory.found;
-      const Status taken = receive(*profile);
-      if (!taken) inventory.problems.push_back({.error = taken.error()});
+      inventory.problems.push_back({.error = std::move(profile).error(), .is_of_unknown = true});
+    } else if (names.is_of_all()) {
+      pass(*profile);
+    } else if (names.take(profile->name_space, profile->name)) {
+      named.push_back(*std::move(profile));
     }
   };
-  TRY(for_each_document(name, take));
+  TRY(for_each_document(names.only(), take));
+  for (const ClusterProfile& profile : named) {
+    if (names.chooses(profile.name_space, profile.name)) pass(profile);
+  }
   return inventory;
 }
 

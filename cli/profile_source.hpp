@@ -8,6 +8,7 @@
 #include <execcred/kube/profile_files.hpp>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +26,30 @@ struct Inventory {
   std::vector<Problem> problems = {};
 };
 
-// Whether the value of an option --name, [NAMESPACE/]NAME, matches the ClusterProfile. An empty one
-// matches all.
-bool is_named(const ClusterProfile& profile, std::string_view name);
+// Chooses by values of an option --name, [NAMESPACE/]NAME; without any, all are chosen. A value
+// that is a full name chooses that ClusterProfile alone, so that each can be chosen: NAME is the
+// full name of one without a namespace. Only when all names have been taken is it known which those
+// are.
+class NameChoice {
+ public:
+  explicit NameChoice(const std::vector<std::string>& values);
+
+  bool is_of_all() const { return values_.empty(); }
+  // The only value; empty if there is none, or if there are several.
+  std::string_view only() const {
+    return values_.size() == 1 ? std::string_view(values_.begin()->first) : std::string_view();
+  }
+  // Whether one of the values is the full name, or the name alone.
+  bool take(std::string_view name_space, std::string_view name);
+  // The same when all have been taken: without those whose name alone is another's full name.
+  bool chooses(std::string_view name_space, std::string_view name) const;
+  // Whether the value has chosen any.
+  bool has_found(std::string_view value) const;
+
+ private:
+  enum class Found { none, by_name, in_full };
+  std::map<std::string, Found, std::less<>> values_;
+};
 
 using ReceiveProfile = std::function<Status(const ClusterProfile&)>;
 
@@ -50,11 +72,13 @@ class ProfileSource {
   const std::vector<std::string>& paths() const { return paths_; }
   const HubOptions& hub() const { return hub_; }
 
-  // Reads one ClusterProfile after the other, so that an inventory of any size fits in memory. With
-  // a name ([NAMESPACE/]NAME), passes only those of this name. A document that cannot be read and
-  // an error of the receiver become problems, and do not stop the reading. Fails (configuration) if
-  // a path that was named cannot be read, and as for_each_profile_of() if the hub cannot be read.
-  Result<Inventory> for_each(std::string_view name, const ReceiveProfile& receive) const;
+  // Reads one ClusterProfile after the other, so that an inventory of any size fits in memory. A
+  // document that cannot be read and an error of the receiver become problems, and do not stop the
+  // reading. Fails (configuration) if a path that was named cannot be read, and as
+  // for_each_profile_of() if the hub cannot be read.
+  Result<Inventory> for_each(const ReceiveProfile& receive) const;
+  // The same for those that the names choose, which are passed when all have been read.
+  Result<Inventory> for_each(NameChoice& names, const ReceiveProfile& receive) const;
 
   // The same for a caller that also needs the documents that cannot be read, with their names as
   // far as these are known. Of the hub, only those of this name are passed; of files, all with the

@@ -294,6 +294,34 @@ TEST_CASE("a broken JSON document takes no other of its file with it, also witho
   }
 }
 
+TEST_CASE("--name: a full name chooses its ClusterProfile alone, also one without a namespace") {
+  std::string bare = good("c1");
+  const std::string name_space = R"("namespace":"fleet",)";
+  const std::string other = R"(,"namespace":"fleet")";
+  for (const std::string& part : {name_space, other}) {
+    if (const auto at = bare.find(part); at != std::string::npos) bare.erase(at, part.size());
+  }
+  REQUIRE(bare.find("namespace") == std::string::npos);
+  for (const std::string& text : {bare + "\n---\n" + good("c1") + "\n---\n" + good("c2"),
+                                  good("c2") + "\n---\n" + good("c1") + "\n---\n" + bare}) {
+    const Inventory inventory(
+        mapping({mapped("p", "/bin/sh", R"(,"args":["-c",)" + json_string(printing("t")) + "]")}),
+        text);
+    for (const std::string name : {"c1", "fleet/c1", "c2", "fleet/c2"}) {
+      CAPTURE(name);
+      const std::string full = name == "c2" ? "fleet/c2" : name;
+      const Outcome got = inventory.run("get", {"--name", name, "-o", "json"});
+      CHECK_MESSAGE(got.exit_code == 0, describe(got));
+      CHECK(json_at(got.output, "clusterProfile") == full);
+      CHECK(inventory.run("resolve", {"--name", name, "-o", "name"}).output == full + "\n");
+      CHECK(inventory.run("doctor", {"--name", name, "-o", "name", "--no-request"}).output ==
+            full + "\n");
+    }
+    CHECK(count(inventory.run("resolve", {"--name=c1,c2", "-o", "name"}).output, "\n") == 2);
+    CHECK(count(inventory.run("resolve", {"--name=c1,fleet/c1", "-o", "name"}).output, "\n") == 2);
+  }
+}
+
 // PEM whose END line is missing.
 std::string unreadable_authority() {
   return provider("p", "https://h",
