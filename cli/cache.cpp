@@ -34,9 +34,16 @@ using std::chrono::floor;
 using std::chrono::seconds;
 
 constexpr std::string_view kNoDirectory = "there is no cache directory yet\n";
-constexpr std::string_view kUnsafe =
-    "plugins ask their provider in each run then; run chmod 0700 on it, or name another with "
-    "--cache-dir";
+
+// The hint for a directory that cannot be used: what mends it, if the error says that, and another.
+template <class Found>
+Result<Found> usable(Result<Found> directory) {
+  if (directory) return directory;
+  std::string& hint = directory.error().hint;
+  hint = "plugins ask their provider in each run then; " + hint + (hint.empty() ? "" : ", or ") +
+         "name another with --cache-dir";
+  return directory;
+}
 
 std::string_view state_of(const CacheItem& item, TimePoint now) {
   if (item.failure) return "failed";
@@ -197,7 +204,7 @@ class Cache final : public Command {
  private:
   Result<Outcome> list() const {
     const std::optional<CacheDirectory> directory =
-        TRY(CacheDirectory::find(directory_, Environment::copy()).hint(std::string(kUnsafe)));
+        TRY(usable(CacheDirectory::find(directory_, Environment::copy())));
     const TimePoint now = SystemClock().now();
     const std::vector<CacheItem> items =
         directory ? list_cache(*directory) : std::vector<CacheItem>();
@@ -217,7 +224,7 @@ class Cache final : public Command {
 
   Result<Outcome> clear() const {
     const std::optional<CacheDirectory> directory =
-        TRY(CacheDirectory::find(directory_, Environment::copy()).hint(std::string(kUnsafe)));
+        TRY(usable(CacheDirectory::find(directory_, Environment::copy())));
     if (!directory) return Outcome{.text = SecretString(kNoDirectory)};
     const TimePoint start = SystemClock().now();
     const std::size_t cleared = clear_cache(*directory);
@@ -238,9 +245,8 @@ class Cache final : public Command {
   // Creates the directory if necessary, as a plugin does: only then it is certain that plugins use
   // it.
   Result<Outcome> path() const {
-    const CacheDirectory directory =
-        TRY(CacheDirectory::open(directory_, Environment::copy(), CacheDirectory::IfMissing::create)
-                .hint(std::string(kUnsafe)));
+    const CacheDirectory directory = TRY(usable(
+        CacheDirectory::open(directory_, Environment::copy(), CacheDirectory::IfMissing::create)));
     return Outcome{.text = SecretString(printable(directory.path()) + "\n")};
   }
 

@@ -116,7 +116,11 @@ Result<std::optional<CacheDirectory>> CacheCandidate::open(CacheDirectory::IfMis
   if (status.st_uid != geteuid()) {
     return unsafe(path_, "belongs to user " + std::to_string(status.st_uid));
   }
-  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) return unsafe(path_, "is open to other users");
+  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    Error error = unsafe(path_, "is open to other users");
+    error.hint = "run chmod 0700 on it";
+    return error;
+  }
   return std::optional(CacheDirectory(path_, std::move(descriptor)));
 }
 
