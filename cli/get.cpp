@@ -193,7 +193,11 @@ Result<Outcome> Get::get_one() const {
   const std::optional<ClusterProfile> profile = TRY(access_.one_profile(outcome));
   // The time limit for reading the hub does not apply to the plugin, which has --timeout.
   deadline::stop();
-  if (!profile) return outcome;
+  if (!profile) {
+    // Of JSON, one document is promised, and the credential's is an object.
+    if (outcome.exit_code == 0 && output_ == "json") outcome.text = SecretString("{}\n");
+    return outcome;
+  }
   Result<SecretString> text = credential_text(mapping, *profile);
   if (text) {
     outcome.text = std::move(text).value();

@@ -322,6 +322,13 @@ TEST_CASE("--name: a full name chooses its ClusterProfile alone, also one withou
   }
 }
 
+TEST_CASE("get -o json prints one document, also for no ClusterProfile with --allow-empty") {
+  const Inventory inventory = inventory_of(good("a"));
+  const Outcome none = inventory.run("get", {"--name=none", "--allow-empty", "-o", "json"});
+  CHECK_MESSAGE(none.exit_code == 0, describe(none));
+  CHECK(none.output == "{}\n");
+}
+
 // PEM whose END line is missing.
 std::string unreadable_authority() {
   return provider("p", "https://h",
