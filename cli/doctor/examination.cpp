@@ -13,6 +13,7 @@
 #include <execcred/http/tls.hpp>
 #include <execcred/x509/openssl.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>

@@ -8,6 +8,7 @@
 #include <execcred/base/text.hpp>
 #include <list.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
