@@ -49,42 +49,74 @@ def a_report(**limits):
                      {"name": "absent", "kind": "missing", "notMeasured": "not here"}]}
 
 
-def checked(measured):
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        return report.check(measured), printed.getvalue()
+def limits(measured):
+    return [limit for row in measured["rows"] for limit in report.limits_of(row, measured)]
 
 
 class Limits(unittest.TestCase):
     def test_a_limit_that_is_just_reached_is_kept(self):
-        is_kept, printed = checked(a_report(wallRatio=0.5, cpuMilliseconds=0.3, rssKilobytes=1000,
-                                            strippedKilobytes=2000, timesLessCpu=40,
-                                            timesLessMemory=30))
-        self.assertTrue(is_kept, printed)
-        self.assertEqual(printed.count("kept  "), 6)
+        found = limits(a_report(wallRatio=0.5, cpuMilliseconds=0.3, rssKilobytes=1000,
+                                strippedKilobytes=2000, timesLessCpu=40, timesLessMemory=30))
+        self.assertEqual([limit.is_kept for limit in found], 6 * [True])
 
     def test_each_limit_can_be_missed(self):
         for key, bound in {"wallRatio": 0.49, "cpuMilliseconds": 0.29, "rssKilobytes": 999,
                            "strippedKilobytes": 1999, "timesLessCpu": 40.1,
                            "timesLessMemory": 30.1}.items():
             with self.subTest(key):
-                is_kept, printed = checked(a_report(**{key: bound}))
-                self.assertFalse(is_kept)
-                self.assertIn("MISSED  plugin: ", printed)
-                self.assertIn("missed: ", report.markdown(a_report(**{key: bound})))
+                measured = a_report(**{key: bound})
+                self.assertEqual([limit.is_kept for limit in limits(measured)], [False])
+                self.assertIn("missed: ", report.markdown(measured))
 
     def test_a_row_without_figures_misses_its_limits(self):
         measured = a_report()
         measured["rows"][3]["limits"] = {"wallRatio": 1}
-        self.assertEqual(checked(measured), (False, "MISSED  absent: not measured (at most 1)\n"))
+        self.assertEqual([limit.is_kept for limit in limits(measured)], [False])
 
     def test_a_comparison_without_its_peer_is_not_checked(self):
         measured = a_report(timesLessCpu=1000)
         del measured["rows"][1]
-        self.assertEqual(checked(measured), (True, ""))
+        self.assertEqual(limits(measured), [])
 
     def test_an_unknown_limit_is_an_error(self):
         with self.assertRaises(SystemExit):
-            checked(a_report(wallRation=1))
+            limits(a_report(wallRation=1))
+
+
+class Check(unittest.TestCase):
+    def checked(self, measured):
+        """What a check of these rows says, against a page with those of a_report()."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "page.md")
+            with open(path, "w", encoding="utf-8") as page:
+                page.write(f"{report.BEGIN}\n{report.END}\n")
+            report.update(path, a_report())
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                return report.check(measured, path), printed.getvalue()
+
+    def test_a_row_that_takes_as_much_as_on_the_page_passes(self):
+        self.assertEqual(self.checked(a_report()), (True, "ok plugin\n\n1 passed, 0 failed\n"))
+
+    def test_each_column_can_fail(self):
+        for column, (figure, _, factor) in report.KEPT.items():
+            for share, passes in ((factor - 0.01, True), (factor + 0.05, False), (0.5, True)):
+                with self.subTest(column, share=share):
+                    measured = a_report()
+                    measured["rows"][2][figure] = int(measured["rows"][2][figure] * share)
+                    is_kept, printed = self.checked(measured)
+                    self.assertEqual(is_kept, passes, printed)
+                    self.assertEqual(f" {column} instead of " in printed, not passes, printed)
+
+    def test_wall_time_and_rows_that_the_page_lacks_are_not_compared(self):
+        measured = a_report()
+        measured["rows"][2]["wallRatio"] = 100
+        measured["rows"].append(row("new", "plugin", 1, instructions=10**9))
+        self.assertEqual(self.checked(measured)[0], True)
+
+    def test_a_check_of_nothing_fails(self):
+        measured = a_report()
+        del measured["rows"][2]
+        self.assertEqual(self.checked(measured)[0], False)
 
 
 class Documents(unittest.TestCase):
