@@ -178,7 +178,7 @@ std::string Lint::next_command(const lint::Run& run,
       .add_profiles(profiles)
       .add(hub_);
   if (!rights.empty()) return doctor.add_each("can", rights).line();
-  const std::string line = doctor.add_each("can", catalogue().example_rights).line();
+  std::string line = doctor.add_each("can", catalogue().example_rights).line();
   if (line.empty()) return line;
   return "in the next command, --can is an example of what the controller may do in a cluster\n" +
          line;

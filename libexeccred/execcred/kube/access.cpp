@@ -199,6 +199,7 @@ std::string names_listed(const ClusterProfile& profile) {
           : "";
   if (providers.empty()) return "no provider" + dropped;
   std::vector<std::string> names;
+  names.reserve(providers.size());
   for (const AccessProvider& provider : providers) names.push_back(provider.name);
   return quoted_list(names, kShown) + dropped;
 }
