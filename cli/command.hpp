@@ -5,9 +5,7 @@
 #include "command_options.hpp"
 #include "fleet.hpp"
 #include "profile_source.hpp"
-#include "used_files.hpp"
 
-#include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/kube/provider_mapping.hpp>
 
@@ -35,8 +33,6 @@ class Command {
   // The options refer to the command, which must outlive them.
   virtual void add_options(CommandOptions& options) = 0;
   virtual Result<Outcome> run() = 0;
-  // The files that it reads beside those that its options and operands name. Called before run().
-  virtual std::vector<UsedFile> other_files(const Environment& /*environment*/) const { return {}; }
   // Called instead of run() if the command line cannot be used. Reports the error in the command's
   // own format, or returns it for the caller to report. Options that were typed with a valid value
   // are set.

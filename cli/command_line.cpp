@@ -319,12 +319,15 @@ Status take_operands(const CommandLine::Entry& entry, const Parser& parser,
 // Fails (configuration) if the command would replace a file that it reads. Its options must be set.
 Status check_files(const CommandLine::Entry& entry, const Parser& parser,
                    const Environment& environment) {
-  std::vector<UsedFile> files = entry.command->other_files(environment);
+  std::vector<UsedFile> files;
+  for (const auto& others : entry.options.other_files()) {
+    for (UsedFile& file : others(environment)) files.push_back(std::move(file));
+  }
   for (const DeclaredOption& option : entry.options.all()) {
-    if (option.about.takes != Takes::file) continue;
+    const bool is_output = option.about.takes == Takes::new_file;
+    if (!is_output && option.about.takes != Takes::file) continue;
     for (std::string& path : TRY(check_values(option, parser.values_of(entry, option)))) {
-      files.push_back(
-          {.source = option.flag(), .path = std::move(path), .is_output = option.about.is_output});
+      files.push_back({.source = option.flag(), .path = std::move(path), .is_output = is_output});
     }
   }
   const std::vector<std::string>* const operands = entry.options.operands_target();

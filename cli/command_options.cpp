@@ -7,6 +7,11 @@
 
 namespace execcred::cli {
 
+std::string_view completion_of(Takes takes) {
+  if (takes == Takes::directory) return "directory";
+  return takes == Takes::text ? "" : "file";
+}
+
 Takes takes_of(const Option& option) {
   if (option.is_directory) return Takes::directory;
   const bool is_file = option.is_path() || option.value_name == "PATH|-";

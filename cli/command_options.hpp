@@ -6,6 +6,9 @@
 //   options.add("strict", strict_, {.help = "Write nothing if any ClusterProfile cannot be used"});
 #pragma once
 
+#include "used_files.hpp"
+
+#include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/option_set.hpp>
@@ -14,12 +17,17 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace execcred::cli {
 
-// How a shell completes a value that has no list of choices.
-enum class Takes { text, file, directory };
+// What a value that has no list of choices is. The command replaces a new_file, which must be none
+// that it reads.
+enum class Takes { text, file, new_file, directory };
+
+// How a shell completes such a value: "file", "directory" or "".
+std::string_view completion_of(Takes takes);
 
 // How a shell completes a plugin's option.
 Takes takes_of(const Option& option);
@@ -34,8 +42,6 @@ struct About {
   std::string default_text = {};
   std::string_view variable = {};  // of the environment; an empty one counts as unset
   bool is_required = false;
-  // The command replaces the file that the value names, which must be none that it reads.
-  bool is_output = false;
 };
 
 // Parses the typed texts, and stores the value in the command's variable. An option that is not
@@ -88,7 +94,12 @@ class CommandOptions {
     examples_.push_back({purpose, command});
   }
 
+  // Adds files that the command reads though no option or operand names them.
+  using OtherFiles = std::function<std::vector<UsedFile>(const Environment&)>;
+  void add_files(OtherFiles files) { other_files_.push_back(std::move(files)); }
+
   const std::vector<DeclaredOption>& all() const { return options_; }
+  const std::vector<OtherFiles>& other_files() const { return other_files_; }
   const DeclaredOption* find(std::string_view name) const;
   const DeclaredOption* find_letter(char letter) const;
   const Operands& operands() const { return operands_; }
@@ -100,6 +111,7 @@ class CommandOptions {
 
   std::string_view group_ = "Common";
   std::vector<DeclaredOption> options_;
+  std::vector<OtherFiles> other_files_;
   Operands operands_;
   std::vector<std::string>* operands_target_ = nullptr;
   std::vector<Example> examples_;

@@ -139,7 +139,8 @@ std::vector<Candidate> candidates_of(const CommandOptions& options) {
 }
 
 std::string kind_line(Takes takes) {
-  return takes == Takes::file ? "file\n" : takes == Takes::directory ? "directory\n" : "none\n";
+  const std::string_view kind = completion_of(takes);
+  return std::string(kind.empty() ? "none" : kind) + "\n";
 }
 
 class Words {

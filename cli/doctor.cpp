@@ -63,9 +63,6 @@ Result<std::optional<NewFile>> begin_file(const std::string& path, const std::st
 class Doctor final : public Command {
  public:
   void add_options(CommandOptions& options) override;
-  std::vector<UsedFile> other_files(const Environment& environment) const override {
-    return targets_.source.hub().default_files(environment);
-  }
   Result<Outcome> run() override;
 
  private:
@@ -140,13 +137,11 @@ void Doctor::add_examination_options(CommandOptions& options) {
   options.add("output-file", output_file_,
               {.value = "PATH",
                .help = "File to replace; - is standard output, the default",
-               .takes = Takes::file,
-               .is_output = true});
+               .takes = Takes::new_file});
   options.add("bundle", bundle_,
               {.value = "FILE.tar.gz",
                .help = "Also write an archive for a bug report, without secrets",
-               .takes = Takes::file,
-               .is_output = true});
+               .takes = Takes::new_file});
   options.add(
       "debug", is_debug_,
       {.help = "Show the requests and replies, without secrets", .variable = "EXECCRED_DEBUG"});

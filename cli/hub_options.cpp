@@ -8,6 +8,7 @@
 #include <execcred/os/deadline.hpp>
 
 #include <utility>
+#include <vector>
 
 namespace execcred::cli {
 namespace {
@@ -40,6 +41,14 @@ void HubOptions::add_to(CommandOptions& options) {
               {.value = "PATH",
                .help = "The hub's kubeconfig; default: KUBECONFIG, then the Pod's account",
                .takes = Takes::file});
+  options.add_files([this](const Environment& environment) {
+    std::vector<UsedFile> files;
+    if (!is_used_ || !kubeconfig_.empty()) return files;
+    for (const std::string_view path : split(environment.get("KUBECONFIG").value_or(""), ':')) {
+      files.push_back({.source = "KUBECONFIG", .path = std::string(path)});
+    }
+    return files;
+  });
   options.add(
       "context", context_,
       {.value = "NAME", .help = "Context of the hub's kubeconfig; default: the current one"});
@@ -52,15 +61,6 @@ bool HubOptions::is_unset() const {
 
 bool HubOptions::has_kubeconfig_alone() const {
   return !is_used_ && name_space_.empty() && selector_.empty() && !kubeconfig_.empty();
-}
-
-std::vector<UsedFile> HubOptions::default_files(const Environment& environment) const {
-  std::vector<UsedFile> files;
-  if (!is_used_ || !kubeconfig_.empty()) return files;
-  for (const std::string_view path : split(environment.get("KUBECONFIG").value_or(""), ':')) {
-    files.push_back({.source = "KUBECONFIG", .path = std::string(path)});
-  }
-  return files;
 }
 
 bool HubOptions::chooses(const ProfileName& profile) const {

@@ -4,16 +4,13 @@
 #pragma once
 
 #include "command_options.hpp"
-#include "used_files.hpp"
 
-#include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/hub/client.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/label_selector.hpp>
 
 #include <string>
-#include <vector>
 
 namespace execcred::cli {
 
@@ -36,9 +33,6 @@ class HubOptions {
   bool has_kubeconfig_alone() const;
   const std::string& kubeconfig() const { return kubeconfig_; }
   const std::string& context() const { return context_; }
-
-  // The hub's kubeconfigs that no option names.
-  std::vector<UsedFile> default_files(const Environment& environment) const;
 
   // Empty: all namespaces.
   const std::string& name_space() const { return name_space_; }

@@ -10,6 +10,7 @@
 #include "replacement.hpp"
 #include "suggestion.hpp"
 #include "text_diff.hpp"
+#include "used_files.hpp"
 
 #include <execcred/base/shell_words.hpp>
 #include <execcred/base/text.hpp>

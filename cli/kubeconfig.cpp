@@ -60,10 +60,6 @@ class Kubeconfig final : public Command {
                         "execcred kubeconfig -m mapping.json --from-hub --only-healthy");
   }
 
-  std::vector<UsedFile> other_files(const Environment& environment) const override {
-    return source_.hub().default_files(environment);
-  }
-
   Result<Outcome> run() override {
     TRY(source_.check());
     TRY(output_.check());

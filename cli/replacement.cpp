@@ -240,8 +240,7 @@ void Replacement::add_to(CommandOptions& options, bool may_be_input) {
               {.letter = 'o',
                .value = "FILE",
                .help = "File to replace; - is standard output, the default",
-               .takes = Takes::file,
-               .is_output = !may_be_input});
+               .takes = may_be_input ? Takes::file : Takes::new_file});
   options.add("dry-run", is_dry_,
               {.help = "Report whether the file would change, and do not write it"});
   options.add("diff", is_diff_,

@@ -64,10 +64,6 @@ class Facts {
 
 std::string letter_of(char letter) { return letter == 0 ? "" : std::string(1, letter); }
 
-std::string_view name_of(Takes takes) {
-  return takes == Takes::file ? "file" : takes == Takes::directory ? "directory" : "";
-}
-
 std::vector<std::string> variables_of(const Option& option) {
   std::vector<std::string> variables;
   if (option.has_environment) variables.push_back(environment_name(option.name));
@@ -102,7 +98,7 @@ json::Value facts_of(const Option& option, bool is_shared) {
       .text("help", option.help)
       .text("default", option.default_text)
       .text("example", option.example)
-      .text("takes", name_of(takes_of(option)))
+      .text("takes", completion_of(takes_of(option)))
       .list("choices", option.choices)
       .flag("hasOtherValues", option.has_other_values)
       .flag("isRequired", option.is_required)
@@ -130,7 +126,7 @@ json::Value facts_of(const DeclaredOption& option) {
       .text("group", option.group)
       .text("help", about.help)
       .text("default", about.default_text)
-      .text("takes", name_of(about.takes))
+      .text("takes", completion_of(about.takes))
       .list("choices", about.choices)
       .flag("isRequired", about.is_required)
       .flag("isRepeatable", option.is_repeatable)
