@@ -478,7 +478,7 @@ TEST_CASE("from-hub: Ctrl-C ends the command while the hub does not answer, and 
   Child child(hub.command({"kubeconfig", "-m", hub.sandbox().at("mapping.json"), "--from-hub", "-o",
                            hub.sandbox().at("out/fleet.kubeconfig")}));
   const bool was_asked = wait_until([&] { return is_asked.load(); });
-  kill(child.pid(), SIGINT);
+  child.send(SIGINT);
   const Outcome outcome = child.wait();
   is_over = true;
   CHECK(was_asked);

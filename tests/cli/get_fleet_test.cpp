@@ -76,7 +76,7 @@ class OnTerminal {
   ~OnTerminal() {
     close(terminal_);
     if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
+    send_signal(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
 
@@ -414,7 +414,7 @@ TEST_CASE("get --all: a signal ends it and its programs promptly, and the JSON i
     command.arguments.insert(command.arguments.end(), {"-ojson", "--parallel=1"});
     Child child(command);
     REQUIRE(fleet.has_begun());
-    kill(child.pid(), signal);
+    child.send(signal);
     const Outcome outcome = child.wait();
     CHECK_MESSAGE(outcome.exit_code == 128 + signal, describe(outcome));
     CHECK(outcome.elapsed < kEventually);

@@ -175,7 +175,7 @@ TEST_CASE("get: what the plugin leaves running in a session of its own ends with
     const Inventory hanging = inventory(name, "exec sleep 1000");
     Child child(hanging.command("get", {"--timeout=60s"}));
     REQUIRE(wait_until([&] { return pid_of(name) > 0; }));
-    kill(child.pid(), signal);
+    child.send(signal);
     CHECK(child.wait().signal == signal);
     CHECK(has_ended(name));
   }
@@ -195,7 +195,7 @@ TEST_CASE("get: children of the program that became execcred are not ended") {
   CHECK_SUCCESS(run(command));
   const pid_t pid = std::stoi(read_text(programs.at("pid")));
   CHECK(is_running(pid));
-  kill(pid, SIGKILL);
+  send_signal(pid, SIGKILL);
 }
 
 TEST_CASE("get: execcred-token-file gives a credential by its mapping and ClusterProfile") {

@@ -202,7 +202,7 @@ TEST_CASE("install: after a kill, the next run removes the partial files") {
   {
     Child killed(release.command());
     REQUIRE(wait_until([&] { return release.listing().find(".execcred-") != std::string::npos; }));
-    kill(killed.pid(), SIGKILL);
+    killed.send(SIGKILL);
     killed.wait();
   }
   CHECK_FALSE(fs::exists(release.installed("execcred-b")));

@@ -160,7 +160,7 @@ TEST_CASE("install: replaces a program that is running, which keeps running") {
   CHECK(release.has("execcred-a"));
   CHECK(is_running(running.pid()));
   CHECK(blackbox::run({.arguments = {release.installed("execcred-a")}}).output == "new\n");
-  kill(running.pid(), SIGKILL);
+  running.send(SIGKILL);
 }
 
 TEST_CASE("install: a symbolic link is replaced, and its target stays as it was") {

@@ -34,7 +34,7 @@ bool ends_soon(pid_t pid) {
         return !is_running(pid);
       },
       milliseconds(3000));
-  if (!has_ended) kill(pid, SIGKILL);
+  if (!has_ended) send_signal(pid, SIGKILL);
   return has_ended;
 }
 
@@ -44,7 +44,7 @@ void check_ends_with_get(const Inventory& inventory, const std::string& pid_file
   Child child(inventory.command("get"));
   const pid_t below = pid_in(pid_file);
   REQUIRE(below > 0);
-  kill(child.pid(), signal);
+  child.send(signal);
   const Outcome outcome = child.wait();
   CHECK_MESSAGE(outcome.signal == signal, describe(outcome));
   CHECK(outcome.output == "");
@@ -293,7 +293,7 @@ TEST_CASE("a plugin ends with the command that runs it, whichever signal ends th
     Child child(inventory.command("get"));
     const pid_t plugin = pid_in(pids);
     REQUIRE(plugin > 0);
-    kill(child.pid(), signal);
+    child.send(signal);
     const Outcome outcome = child.wait();
     CHECK_MESSAGE((outcome.signal == signal || outcome.exit_code > 0), describe(outcome));
     CHECK(outcome.output == "");

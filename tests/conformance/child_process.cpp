@@ -131,11 +131,13 @@ Child::Child(const Command& command) : command_(command), started_(SteadyClock::
 
 Child::~Child() {
   if (!is_reaped_) {
-    kill(pid_, SIGKILL);
+    send(SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
   close(pidfd_);
 }
+
+void Child::send(int signal) const { syscall(SYS_pidfd_send_signal, pidfd_, signal, nullptr, 0); }
 
 bool Child::has_ended() {
   if (!is_reaped_) is_reaped_ = waitpid(pid_, &status_, WNOHANG) == pid_;
@@ -179,7 +181,7 @@ Outcome Child::wait() {
     if (is_over) break;
     if (used < command_.patience) continue;
     outcome_.was_hanging = true;
-    kill(pid_, SIGKILL);
+    send(SIGKILL);
     waitpid(pid_, &status_, 0);
     is_reaped_ = true;
   }

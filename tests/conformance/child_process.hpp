@@ -3,6 +3,8 @@
 // signals and environment. Every wait is limited, and a child never outlives its owner.
 #pragma once
 
+#include "send_signal.hpp"
+
 #include <sys/types.h>
 
 #include <chrono>
@@ -77,6 +79,8 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   pid_t pid() const { return pid_; }
+  // Reaches no other process, even after this one has ended.
+  void send(int signal) const;
   // Collects its output until it ends, or kills it after the command's patience.
   Outcome wait();
 

@@ -10,6 +10,9 @@ header includes installed ones only.
 
 A plugin reads each file through Inputs, once. So it cannot use a file that the cache's key lacks, and a file
 that is replaced between the key and the request cannot give one identity's credential to another.
+
+One file of the product sends signals, and one of the tests, which checks the number first: 0 and -1 are not a
+process, but the caller's whole group and all processes.
 """
 import pathlib
 import re
@@ -23,6 +26,8 @@ READERS = {
     "oidc-federation/subject_kubernetes.cpp": "the plan records the hub that it found, and asks that one",
     "google/subject_executable.cpp": "the file is what a program writes, which the plugin runs",
 }
+SENDS_SIGNAL = re.compile(r"(?<![\w.>])kill(pg)?\(")
+SENDERS = {"libexeccred/execcred/os/process.cpp", "tests/conformance/send_signal.hpp"}
 INCLUDE = re.compile(r"#include <execcred/((\w+)/[\w/]+\.hpp)>")
 
 
@@ -86,6 +91,14 @@ def forgotten_files(plugins):
             [f"no source of {reader} reads a file any more" for reader in sorted(set(READERS) - known)])
 
 
+def foreign_senders(repository):
+    """The sources that send signals otherwise than through SENDERS, and senders that send none."""
+    files = [file for folder in ("libexeccred", "plugins", "cli", "tests") for file in repository.glob(f"{folder}/**/*.[ch]pp")]
+    found = {str(file.relative_to(repository)) for file in files if SENDS_SIGNAL.search(file.read_text())}
+    return ([f"{file} sends a signal, and not through {' or '.join(sorted(SENDERS))}" for file in sorted(found - SENDERS)] +
+            [f"{file} sends no signal any more" for file in sorted(SENDERS - found)])
+
+
 def main():
     repository = pathlib.Path(sys.argv[1])
     library = repository / "libexeccred" / "execcred"
@@ -106,6 +119,7 @@ def main():
         problems += foreign_includes(file.parent,
                                      closure(["exec", *words(file.read_text(), "LINKS")], links))
     problems += forgotten_files(repository / "plugins")
+    problems += foreign_senders(repository)
     for header in sorted(installed):
         problems += [f"{header} is installed, and includes {other}, which is not"
                      for other, _ in INCLUDE.findall((library / header).read_text())

@@ -181,8 +181,8 @@ class World {
   void for_a_while(Time most, Action action);
   void move_lease();
   void take_lease(Index process);
-  void kill(Index index);
-  void restart() { kill(any(kProcesses)); }
+  void kill_process(Index index);
+  void restart() { kill_process(any(kProcesses)); }
   void move_clock(Time step);
   void jump_clock();
   void break_inventory();
@@ -666,7 +666,7 @@ void World::put(const std::shared_ptr<Run>& run, Index place) {
   }
   one.attempts = 0;
   ++one.step;
-  if (!is_quiet_ && once_in(3000)) return kill(one.process.number);
+  if (!is_quiet_ && once_in(3000)) return kill_process(one.process.number);
   write(run);
 }
 
@@ -848,7 +848,7 @@ void World::move_lease() {
   after(between(5s, 30s), [this] { take_lease(any(kProcesses)); });
 }
 
-void World::kill(Index index) {
+void World::kill_process(Index index) {
   ++outcome_.kills;
   note("p", index, " is killed");
   if (holder_ == index) {

@@ -2,6 +2,7 @@
 #include "processes.hpp"
 
 #include "conformance/order.hpp"
+#include "conformance/send_signal.hpp"
 
 #include <fcntl.h>
 #include <sys/ptrace.h>
@@ -102,7 +103,7 @@ bool is_killed_at(int system_call, const std::function<void()>& body) {
     ptrace(PTRACE_SYSCALL, pid, nullptr, nullptr);
     if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status)) return false;
   }
-  kill(pid, SIGKILL);
+  blackbox::send_signal(pid, SIGKILL);
   waitpid(pid, &status, 0);
   return true;
 }

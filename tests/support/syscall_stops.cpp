@@ -60,7 +60,7 @@ int trace(pid_t pid, const Pipe& go, pid_t parent,
       is_lost = info.op == PTRACE_SYSCALL_INFO_ENTRY &&
                 is_moment(static_cast<long>(info.entry.nr), static_cast<long>(info.entry.args[0]));
       if (is_lost) {
-        kill(parent, SIGKILL);
+        send_signal(parent, SIGKILL);
         waitpid(parent, nullptr, 0);
       }
     }
@@ -88,7 +88,7 @@ Outcome run_and_lose_parent(const Command& command,
     pid_t pid = 0;
     if (read(told.read_end(), &pid, sizeof pid) != sizeof pid) _exit(204);
     const int exit_code = trace(pid, go, parent, is_moment);
-    kill(parent, SIGKILL);  // it still waits if there was no such moment
+    send_signal(parent, SIGKILL);  // it still waits if there was no such moment
     _exit(exit_code);
   };
   return run(tracer);

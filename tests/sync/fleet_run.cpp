@@ -29,7 +29,7 @@ Run::Run(const Fleet& fleet, std::vector<std::string> arguments,
     : fleet_(fleet), child_(command_of(fleet, std::move(arguments), environment)) {}
 
 Outcome Run::end() {
-  kill(child_.pid(), SIGTERM);
+  child_.send(SIGTERM);
   return child_.wait();
 }
 

@@ -22,7 +22,7 @@ class Run {
   std::string log() const { return read_text(fleet_.sandbox().path() / "log"); }
   // Ends the run with SIGTERM.
   Outcome end();
-  pid_t pid() const { return child_.pid(); }
+  void send(int signal) const { child_.send(signal); }
   Outcome wait() { return child_.wait(); }
 
   std::string get(const std::string& path) const { return answer_of(log(), path); }

@@ -257,7 +257,7 @@ TEST_CASE("sync: a ClusterProfile that cannot be used on the hub blocks itself a
             [&] { return process.log().find(c.message) != std::string::npos; }));
         put_profile(api, "new");
         CHECK(blackbox::wait_until([&] { return is_written(api, "new"); }));
-        kill(child->pid(), SIGTERM);
+        child->send(SIGTERM);
         CHECK(child->wait().exit_code == 0);
         log = process.log();
       } else {
@@ -370,7 +370,7 @@ TEST_CASE("sync --lease: if another process takes the Lease by force, writing st
   CHECK(blackbox::wait_until([&] { return is_written(api, "a") && is_written(api, "b"); }));
   CHECK(holder_of_lease(api) != "thief");
   CHECK(witness.strays("one") == 0);
-  kill(child.pid(), SIGTERM);
+  child.send(SIGTERM);
   CHECK(child.wait().exit_code == 0);
 }
 
@@ -398,7 +398,7 @@ TEST_CASE("sync --lease: after the Lease is lost, only the write that has begun 
   }
   CHECK(witness.writes("one") == 1);
   CHECK(api.count("secrets") == 1);
-  kill(child.pid(), SIGTERM);
+  child.send(SIGTERM);
   CHECK(child.wait().exit_code == 0);
 }
 
@@ -431,7 +431,7 @@ TEST_CASE("sync --lease: a credential that is ready only after the Lease is lost
   CHECK(blackbox::wait_until([&] { return witness.asked("one") >= asked + 2; }));
   CHECK(witness.writes("one") == 0);
   CHECK(api.count("secrets") == 0);
-  kill(child.pid(), SIGTERM);
+  child.send(SIGTERM);
   CHECK(child.wait().exit_code == 0);
 }
 
@@ -450,7 +450,7 @@ TEST_CASE("sync --lease: a forbidden Lease is reported once, and taken when it i
   CHECK_FALSE(is_written(api, "a"));
   api.before({});
   CHECK(blackbox::wait_until([&] { return is_written(api, "a"); }));
-  kill(child.pid(), SIGTERM);
+  child.send(SIGTERM);
   const blackbox::Outcome outcome = child.wait();
   CHECK(outcome.exit_code == 0);
   for (const std::string_view line : {"waiting for the Lease", "leases is forbidden",
@@ -471,14 +471,14 @@ TEST_CASE("sync --lease: a process that was paused for long writes nothing when 
   CHECK(blackbox::wait_until([&] { return is_written(api, "a"); }));
   blackbox::Child second(two.command({"--lease=to/sync"}));
   CHECK(blackbox::wait_until([&] { return witness.asked("two") > 0; }));
-  kill(first.pid(), SIGSTOP);
+  first.send(SIGSTOP);
   const std::size_t writes = witness.writes("one");
   put_profile(api, "b");
   CHECK(blackbox::wait_until([&] { return is_written(api, "b"); }));
   CHECK(witness.writes("two") > 0);
   // There is work when it continues.
   for (const std::string name : {"c", "d", "e", "f"}) put_profile(api, name);
-  kill(first.pid(), SIGCONT);
+  first.send(SIGCONT);
   const std::size_t asked = witness.asked("one");
   for (const std::string name : {"c", "d", "e", "f"}) {
     CHECK(blackbox::wait_until([&] { return is_written(api, name); }));
@@ -487,7 +487,7 @@ TEST_CASE("sync --lease: a process that was paused for long writes nothing when 
   CHECK(witness.writes("one") == writes);
   CHECK(witness.strays("one") + witness.strays("two") == 0);
   for (blackbox::Child* const child : {&first, &second}) {
-    kill(child->pid(), SIGTERM);
+    child->send(SIGTERM);
     CHECK(child->wait().exit_code == 0);
   }
 }
@@ -526,7 +526,7 @@ TEST_CASE("sync --lease --once: nothing is written while another process holds t
   CHECK_MESSAGE(outcome.exit_code == 3, blackbox::describe(outcome));
   CHECK(outcome.error_output.find("another process holds the Lease: ") != std::string::npos);
   CHECK(witness.writes("two") == 0);
-  kill(child.pid(), SIGTERM);
+  child.send(SIGTERM);
   CHECK(child.wait().exit_code == 0);
   // The Lease of a process that was killed is taken when its time is over.
   steal_lease(api, 1, 2);
@@ -598,7 +598,7 @@ TEST_CASE("sync: a credential that stays the same is written once, though its cl
     std::filesystem::rename(sandbox.at("next"), file);
     CHECK(blackbox::wait_until([&] { return written(api, "a").first == other; }));
     CHECK(blackbox::wait_until([&] { return writes == 6 && generation() != first; }));
-    kill(child.pid(), SIGTERM);
+    child.send(SIGTERM);
     CHECK(child.wait().exit_code == 0);
   }
 }
@@ -617,7 +617,7 @@ TEST_CASE("sync: after SIGTERM, the write that has begun is completed, and no ot
   const Process process(api);
   blackbox::Child child(process.command({"--parallel=1"}));
   CHECK(blackbox::wait_until([&] { return is_in_hand.load(); }));
-  kill(child.pid(), SIGTERM);
+  child.send(SIGTERM);
   // Its watches end with the signal, which the server notices when it writes to them.
   CHECK(blackbox::wait_until([&] {
     api.bookmark();
@@ -651,7 +651,7 @@ TEST_CASE("sync --listen: healthy and ready while the hub is unreachable, which 
   CHECK(has(get("/readyz"), " 200 "));
   api.before({});
   CHECK(blackbox::wait_until([&] { return has(get("/metrics"), "\nexeccred_sync_watch_up 1\n"); }));
-  kill(child.pid(), SIGTERM);
+  child.send(SIGTERM);
   CHECK(child.wait().exit_code == 0);
 }
 
@@ -677,7 +677,7 @@ TEST_CASE("sync --listen: a forbidden watch of the written Secrets is reported o
   api.before({});
   CHECK(blackbox::wait_until(
       [&] { return count_of(metrics(), "\nexeccred_sync_watch_up 1\n") == 1; }));
-  kill(child.pid(), SIGTERM);
+  child.send(SIGTERM);
   CHECK(child.wait().exit_code == 0);
 }
 
@@ -703,7 +703,7 @@ TEST_CASE("sync --to-secret: one write request for each renewal, and no Secret i
   CHECK(blackbox::wait_until([&] { return are_at(".one.example"); }));
   put_all(".two.example");
   CHECK(blackbox::wait_until([&] { return are_at(".two.example"); }));
-  kill(child.pid(), SIGTERM);
+  child.send(SIGTERM);
   CHECK(child.wait().exit_code == 0);
   CHECK(api.requests("POST", "/secrets").size() == kProfiles);
   CHECK(api.requests("PUT", "/secrets/").size() == kProfiles);

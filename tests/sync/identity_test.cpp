@@ -218,7 +218,7 @@ TEST_CASE("sync: two hundred clusters renamed and swapped never get another's cr
   };
   CHECK(blackbox::wait_until([&] { return folders() == kClusters; }));
   CHECK(blackbox::wait_until([&] { return api.count("secrets") == kClusters; }));
-  kill(child.pid(), SIGTERM);
+  child.send(SIGTERM);
   const blackbox::Outcome outcome = child.wait();
   CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
   CHECK(outcome.error_output.find("for-https") == std::string::npos);

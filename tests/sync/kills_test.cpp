@@ -200,10 +200,11 @@ class KilledRun {
 
   // At the Nth request that changes a Secret: before the hub serves it, or before it replies.
   blackbox::Outcome at_request() {
-    std::atomic<pid_t> pid = 0;
+    std::atomic<const blackbox::Child*> running = nullptr;
     std::atomic<int> rest = 1 + static_cast<int>(random_() % 6);
     const auto hook = [&](Stream&, const Received& request) {
-      if (is_change(request) && pid != 0 && --rest == 0) kill(pid, SIGKILL);
+      const blackbox::Child* child = running;
+      if (is_change(request) && child != nullptr && --rest == 0) child->send(SIGKILL);
       return false;
     };
     if (random_() % 2 == 0) {
@@ -212,9 +213,8 @@ class KilledRun {
       scene_.api().after(hook);
     }
     blackbox::Child child(scene_.command());
-    pid = child.pid();
+    running = &child;
     blackbox::wait_until([&] { return rest <= 0; }, kNothingHappens);
-    pid = 0;
     scene_.api().before({});
     scene_.api().after({});
     return killed(child);
@@ -232,7 +232,7 @@ class KilledRun {
 
  private:
   static blackbox::Outcome killed(blackbox::Child& child) {
-    kill(child.pid(), SIGKILL);
+    child.send(SIGKILL);
     return child.wait();
   }
 

@@ -208,7 +208,7 @@ TEST_CASE("sync: each signal that ends a run ends also what its plugins left run
     Run run(fleet);
     REQUIRE(wait_until([&] { return !read_text(daemon).empty(); }));
     const pid_t left = std::stoi(read_text(daemon));
-    kill(run.pid(), signal);
+    run.send(signal);
     const Outcome outcome = run.wait();
     const bool is_usual = signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
     CHECK_MESSAGE(outcome.exit_code == (is_usual ? 0 : 128 + signal), describe(outcome));

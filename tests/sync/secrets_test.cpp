@@ -431,7 +431,7 @@ TEST_CASE("sync --to-secret: recovers from a hub that compacts its history, thro
   CHECK(blackbox::wait_until([&] { return written(api, "a").first == "for-https://a.example"; }));
   api.erase("clusterprofiles", "fleet", "b");
   CHECK(blackbox::wait_until([&] { return !api.find("secrets", "to", "b-token"); }));
-  kill(child.pid(), SIGTERM);
+  child.send(SIGTERM);
   CHECK(child.wait().exit_code == 0);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comes_true.hpp"
 #include "conformance/build_kind.hpp"
+#include "conformance/send_signal.hpp"
 #include "expect.hpp"
 #include "temp_dir.hpp"
 
@@ -315,7 +316,7 @@ TEST_CASE("run_command: a program ends when its caller is killed") {
     _exit(0);
   }
   const bool is_up = comes_true([&] { return contains(lifeline.text(), "up"); });
-  kill(caller, SIGKILL);
+  blackbox::send_signal(caller, SIGKILL);
   waitpid(caller, nullptr, 0);
   REQUIRE(is_up);
   CHECK(comes_true([&] { return lifeline.is_cut(); }));

@@ -110,7 +110,7 @@ TEST_CASE("SIGTERM, SIGINT and SIGHUP end it with nothing on stdout" *
       };
       Child child(command);
       REQUIRE(is_waiting(child.pid()));
-      kill(child.pid(), signal);
+      child.send(signal);
       const Outcome outcome = child.wait();
       CHECK_MESSAGE((outcome.signal == signal || outcome.exit_code > 0), describe(outcome));
       CHECK(outcome.output == "");
@@ -135,13 +135,13 @@ TEST_CASE("it ends with its parent" * doctest::description("promise 26") * kOwnR
   pid_t plugin = 0;
   REQUIRE(read(told.read_end(), &plugin, sizeof plugin) == sizeof plugin);
   REQUIRE(is_waiting(plugin));
-  kill(parent, SIGKILL);
+  send_signal(parent, SIGKILL);
   waitpid(parent, nullptr, 0);
   const bool has_ended =
       wait_until([plugin] { return !is_running(plugin); }, milliseconds(kWithTsan ? 30'000 : 3000));
   CHECK(has_ended);
   MESSAGE("plugins that outlive a killed parent: " << (has_ended ? 0 : 1) << " of 1");
-  if (!has_ended) kill(plugin, SIGKILL);
+  if (!has_ended) send_signal(plugin, SIGKILL);
   waitpid(plugin, nullptr, 0);
 }
 

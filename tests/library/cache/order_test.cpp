@@ -3,6 +3,8 @@
 // step is a system call on the files that they share, or the provider's call.
 #include "fixture.hpp"
 
+#include "conformance/send_signal.hpp"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -113,7 +115,7 @@ class Stepped {
   }
   void end() {
     if (has_ended()) return;
-    kill(pid_, SIGKILL);
+    blackbox::send_signal(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
     code_ = 128 + SIGKILL;
   }

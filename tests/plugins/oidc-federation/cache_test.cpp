@@ -230,7 +230,7 @@ TEST_CASE("a lock that another process holds only delays the credential, SIGTERM
   // Once it sleeps, it waits for the lock.
   CHECK(blackbox::wait_until(
       [&] { return blackbox::process_status(waiting.pid(), "State").starts_with("S"); }));
-  kill(waiting.pid(), SIGTERM);
+  waiting.send(SIGTERM);
   const Outcome ended = waiting.wait();
   CHECK(ended.elapsed < blackbox::kNoWait);
   CHECK_FALSE(ended.was_hanging);

@@ -120,7 +120,7 @@ TEST_CASE("refresh-token: the successor is on disk before the credential is prin
   CHECK(blackbox::wait_until([&] { return rotation.fed.idp.calls() == 1; }));
   CHECK(blackbox::wait_until(
       [&] { return !cache_files(rotation.fed.cache_path, ".credential").empty(); }));
-  kill(stuck.pid(), SIGKILL);
+  stuck.send(SIGKILL);
   stuck.wait();
   rotation.end_access_token();
   CHECK(token_of(rotation.fed.run(rotation.ask())) == "access-1");

@@ -223,7 +223,7 @@ TEST_CASE("SIGTERM ends a run that waits for a server, without half an answer") 
   fed.idp.on(kToken, say_nothing);
   blackbox::Child child(fed.command({.arguments = {"--timeout=8s"}}));
   CHECK(blackbox::wait_until([&] { return fed.idp.calls() == 1; }));
-  kill(child.pid(), SIGTERM);
+  child.send(SIGTERM);
   const Outcome outcome = child.wait();
   CHECK_FALSE(outcome.was_hanging);
   CHECK(outcome.elapsed < blackbox::kNoWait);

@@ -198,7 +198,7 @@ TEST_CASE("command: SIGTERM ends the run and the command, with its child process
     fed.clear_cache();
     blackbox::Child child(fed.command(by({fed.sandbox.script("get-token", body)})));
     CHECK(blackbox::wait_until([&] { return sleepers(word) == 1; }));
-    kill(child.pid(), SIGTERM);
+    child.send(SIGTERM);
     const Outcome outcome = child.wait();
     CHECK(outcome.elapsed < blackbox::kNoWait);
     CHECK(outcome.output == "");

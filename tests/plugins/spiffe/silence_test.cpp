@@ -148,7 +148,7 @@ TEST_CASE("silence: the run has no child process and one thread, and SIGTERM end
   const std::string task = "/proc/" + std::to_string(child.pid()) + "/task/";
   CHECK(blackbox::read_text(task + std::to_string(child.pid()) + "/children") == "");
   CHECK(blackbox::process_status(child.pid(), "Threads") == "1");
-  kill(child.pid(), SIGTERM);
+  child.send(SIGTERM);
   const Outcome outcome = child.wait();
   CHECK_FALSE(outcome.was_hanging);
   CHECK(outcome.elapsed < blackbox::kNoWait);

@@ -178,11 +178,11 @@ TEST_CASE("program: it ends with the run, when a signal ends that") {
     blackbox::Child child(
         rig.command({.arguments = {"--timeout=60s"}, .variables = {"PATH=/usr/bin:/bin"}}));
     REQUIRE(blackbox::wait_until([&] { return pid_in(file) > 0; }));
-    kill(child.pid(), signal);
+    child.send(signal);
     CHECK(child.wait().signal == signal);
     CHECK(has_ended(file));
     if (signal == SIGKILL) {
-      kill(pid_in(daemon), SIGKILL);  // nobody is left to end it
+      blackbox::send_signal(pid_in(daemon), SIGKILL);  // nobody is left to end it
     } else {
       CHECK(has_ended(daemon));
     }
