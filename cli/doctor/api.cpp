@@ -48,11 +48,11 @@ Answer read(HttpResponse response) {
 // The key of an extra field as client-go writes it in a header's name (transport.headerKeyEscape):
 // bytes that no name may have, and '%', are percent-encoded. Servers read it in lower case.
 std::string header_key(std::string_view key) {
-  constexpr std::string_view kKept = "!#$&'*+-.^_`|~";
+  constexpr std::string_view kSafe = "!#$&'*+-.^_`|~";
   std::string text;
   for (const char c : ascii_lower(key)) {
-    const bool is_kept = is_alphanumeric(c) || kKept.find(c) != std::string_view::npos;
-    text += is_kept ? std::string(1, c) : percent_encode(std::string(1, c));
+    const bool is_safe = is_alphanumeric(c) || kSafe.find(c) != std::string_view::npos;
+    text += is_safe ? std::string(1, c) : percent_encode(std::string(1, c));
   }
   return text;
 }

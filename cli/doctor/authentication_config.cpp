@@ -153,12 +153,12 @@ Mismatch compare(const AuthenticationConfig& config, const UnverifiedClaims& cla
                 "add the issuer to the server's authentication configuration, exactly as the token "
                 "has it"};
   }
-  const bool is_meant = std::any_of(
+  const bool has_audience = std::any_of(
       claims.audiences.begin(), claims.audiences.end(), [authenticator](const std::string& one) {
         const auto& audiences = authenticator->audiences;
         return std::find(audiences.begin(), audiences.end(), one) != audiences.end();
       });
-  if (!is_meant) {
+  if (!has_audience) {
     return {.kind = Mismatch::Kind::audience,
             .message = "the token's audience is " + listed(claims.audiences) +
                        ", and the server takes " + listed(authenticator->audiences),

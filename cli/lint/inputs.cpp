@@ -241,7 +241,7 @@ PluginReading::PluginReading(const ExecConfig& exec)
 PluginReading& PluginReadings::of(const MappedPlugin& plugin, const ProfileInput& input) {
   const std::vector<std::string>& args = plugin.exec.args;
   if (std::none_of(args.begin(), args.end(), cli::has_argocd_placeholder)) {
-    return kept_.try_emplace(&plugin, plugin.exec).first->second;
+    return unfilled_.try_emplace(&plugin, plugin.exec).first->second;
   }
   ExecConfig exec = plugin.exec;
   exec.args = cli::fill_argocd_placeholders(std::move(exec.args), input.profile, input.server);

@@ -40,7 +40,7 @@ class PluginReadings {
   PluginReading& of(const MappedPlugin& plugin, const ProfileInput& input);
 
  private:
-  std::map<const MappedPlugin*, PluginReading> kept_;
+  std::map<const MappedPlugin*, PluginReading> unfilled_;
   std::optional<PluginReading> filled_;
 };
 

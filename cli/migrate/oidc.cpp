@@ -146,7 +146,7 @@ void finish(Migration& migration) {
 }
 
 Peer peer(std::string_view name, Words programs, Words subcommand,
-          bool (*is_meant)(const Invocation&) = nullptr) {
+          bool (*matches)(const Invocation&) = nullptr) {
   return {.name = name,
           .programs = std::move(programs),
           .subcommand = std::move(subcommand),
@@ -155,7 +155,7 @@ Peer peer(std::string_view name, Words programs, Words subcommand,
           .flags = kFlags,
           .variables = kVariables,
           .is_good_at_many_servers = true,
-          .is_meant = is_meant,
+          .matches = matches,
           .finish = finish};
 }
 

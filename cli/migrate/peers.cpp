@@ -26,7 +26,7 @@ bool runs(const Peer& peer, const Invocation& invocation) {
     if (word != peer.subcommand.end() && argument == *word) ++word;
   }
   if (word != peer.subcommand.end()) return false;
-  return peer.is_meant == nullptr || peer.is_meant(invocation);
+  return peer.matches == nullptr || peer.matches(invocation);
 }
 
 }  // namespace

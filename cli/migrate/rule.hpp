@@ -74,9 +74,9 @@ struct Peer {
   bool needs_cluster = false;  // ours takes a setting from spec.cluster.config
   // Any server that gets such a token could use it at other servers: --allow-server is needed.
   bool is_good_at_many_servers = false;
-  std::string_view never = {};                    // why no user of it can be carried over
-  bool is_wrappable = false;                      // of `never`: execcred-wrap can run it
-  bool (*is_meant)(const Invocation&) = nullptr;  // where two peers share a name
+  std::string_view never = {};                   // why no user of it can be carried over
+  bool is_wrappable = false;                     // of `never`: execcred-wrap can run it
+  bool (*matches)(const Invocation&) = nullptr;  // where two peers share a name
   void (*finish)(Migration&) = nullptr;
 };
 

@@ -103,7 +103,7 @@ class Work {
   void report(Failure failure) {
     std::vector<Field> all = fields(failure.place);
     all.push_back({"cause", std::string(failure.cause)});
-    all.push_back({"credential", std::string(failure.kept)});
+    all.push_back({"credential", std::string(failure.kept_because)});
     all.push_back({"hint", failure.hint});
     tools_.journal.write(Level::error, failure.message, all);
     result_.failures.push_back(std::move(failure));
@@ -157,7 +157,7 @@ class Work {
   // decides.
   void give_up(Failure failure) {
     const bool is_removed = failure.is_by_rule && job_.may_remove;
-    if (!result_.held.empty() && !is_removed) failure.kept = why_kept(failure);
+    if (!result_.held.empty() && !is_removed) failure.kept_because = why_kept(failure);
     report(std::move(failure));
     if (!is_removed) mark_ended();
   }

@@ -49,7 +49,8 @@ struct Failure {
   bool is_local = false;
   // A rule refuses the ClusterProfile (Error::by_rule), so that what was written is removed.
   bool is_by_rule = false;
-  std::string_view kept = {};  // why the existing credential stays, where that is not evident
+  std::string_view kept_because =
+      {};  // why the existing credential stays, where that is not evident
 };
 
 // A place that two credentials have, so that neither is written to it.

@@ -41,7 +41,7 @@ void PendingRequestStore::unlock() {
 }
 
 std::optional<PendingRequest> PendingRequestStore::read() const {
-  if (!is_lasting()) return kept_;
+  if (!is_lasting()) return in_memory_;
   const std::optional<SecretString> text = directory_->read(name_, kMaxCacheFile);
   if (!text) return std::nullopt;
   std::optional<PendingRequest> request = parse_pending_request(text->reveal());
@@ -50,11 +50,11 @@ std::optional<PendingRequest> PendingRequestStore::read() const {
 }
 
 void PendingRequestStore::write(const PendingRequest& request) {
-  kept_ = request;
-  kept_->key = key_;
+  in_memory_ = request;
+  in_memory_->key = key_;
   if (!directory_) return;
   const Duration stays = request.closed ? kClosedStays : kLongestWait;
-  const SecretString text = write_pending_request(*kept_);
+  const SecretString text = write_pending_request(*in_memory_);
   is_unwritten_ = !directory_->write(name_, text.reveal(), clock_.now() + stays);
 }
 

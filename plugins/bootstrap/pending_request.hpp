@@ -51,7 +51,7 @@ class PendingRequestStore {
   std::string key_;   // CacheKey::text()
   std::string name_;  // of the file
   std::unique_ptr<CacheLock> lock_;
-  std::optional<PendingRequest> kept_;
+  std::optional<PendingRequest> in_memory_;
   bool is_unwritten_ = false;
 };
 

@@ -146,7 +146,7 @@ def record(name, log):
                         for number, figure in SCRIPTS[name][1](text).items()}}
 
 
-def told(records, script, number):
+def sentence(records, script, number):
     """The recorded run of a script as a text, with the figure of a promise."""
     found = (records or {}).get(script)
     if not found:
@@ -182,7 +182,7 @@ def main(results, *asked):
             continue
         if found:
             kept.setdefault("scripts", {})[SCRIPTS[name][0]] = found
-            print(told(kept["scripts"], SCRIPTS[name][0], None))
+            print(sentence(kept["scripts"], SCRIPTS[name][0], None))
         else:
             status = 1
             print(f"scripts/faults: error: '{SCRIPTS[name][0]}' printed no closing line",

@@ -216,7 +216,7 @@ def figure_of(promise, results):
     for row in rows:
         if row["campaign"] == "promises" and row["path"] == promise.name:
             found += cases_of(row)
-    found += [records.told(results.get("scripts"), script, promise.number)
+    found += [records.sentence(results.get("scripts"), script, promise.number)
               for script in promise.scripts]
     return "<br>".join(found)
 
@@ -241,7 +241,7 @@ def tables(results):
              ["### Wrong outcomes of this run"], wrong_outcomes(rows),
              ["### Time is linear in the input"], growth(rows),
              ["## The promises"], promise_table(results),
-             [records.told(results.get("scripts"), "scripts/nightly simulation", 0) + "."]]
+             [records.sentence(results.get("scripts"), "scripts/nightly simulation", 0) + "."]]
     return "\n\n".join("\n".join(part) for part in parts)
 
 

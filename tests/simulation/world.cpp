@@ -85,8 +85,8 @@ struct Object {
   sync::Mark mark = {};
 };
 
-// What a process was told of a cluster.
-struct Told {
+// What a process knows of a cluster.
+struct View {
   bool is_listed = false;
   bool is_confirmed_gone = false;  // by a whole inventory
   Time confirmed = {};
@@ -95,7 +95,7 @@ struct Told {
   bool is_forbidden = false;  // it resolves to nothing, by a rule
   bool has_problem = false;
   bool is_running = false;
-  Time changed = {};  // what it was told
+  Time changed = {};  // when what it knows changed
   Time begun = {};    // its last job
 
   void set_listed(bool is, Time now) {
@@ -108,7 +108,7 @@ struct Process {
   explicit Process(sync::LedgerRules rules) : ledger(std::move(rules)) {}
 
   Ledger ledger;
-  std::vector<Told> told = {};
+  std::vector<View> views = {};
   std::map<Index, Profile> news = {};      // of the hub's watch
   std::map<Index, Profile> profiles = {};  // as the hub's watch knows them
   std::uint64_t mapping = 0;
@@ -116,7 +116,7 @@ struct Process {
   Index number = 0;
   bool may_remove = false;
   bool may_refuse = false;  // its rules count
-  bool may_write = false;   // it was told so
+  bool may_write = false;   // it knows that it has the Lease
   Time scanned = {};
   std::size_t running = 0;
   Time wake = Time::max();
@@ -358,7 +358,7 @@ Held World::held_at(Index place, sync::Mark mark) const {
 bool World::clashes(const Process& process, Index cluster, Index target) const {
   if (target != 0 || cluster % kSharing > 1) return false;
   const Index other = cluster % kSharing == 1 ? cluster - 1 : cluster + 1;
-  return other < profiles_.size() && process.told[other].is_listed;
+  return other < profiles_.size() && process.views[other].is_listed;
 }
 
 // A process
@@ -376,7 +376,7 @@ void World::start(Index index) {
                                                                   .seed = random_()});
   Process& process = *processes_[index];
   process.number = index;
-  process.told.resize(profiles_.size());
+  process.views.resize(profiles_.size());
   for (Index i = 0; i < profiles_.size(); ++i) process.news[i] = profiles_[i];
   look(process);
 }
@@ -398,7 +398,7 @@ void World::event_scanned(Process& process) {
     const Object& object = objects_[place];
     if (object.exists && !object.is_foreign) scanned.held.push_back(held_at(place, object.mark));
   }
-  for (Told& told : process.told) told.is_confirmed_gone = false;
+  for (View& view : process.views) view.is_confirmed_gone = false;
   process.may_write = true;
   process.scanned = now_;
   note("scan: ", scanned.held.size(), " targets");
@@ -425,21 +425,21 @@ void World::tell(Process& process, sync::Event&& event) {
 void World::list(Process& process, Index cluster, const Profile& profile) {
   const Server& server = servers_[profile.server];
   const Provider& provider = providers_[server.provider];
-  Told& told = process.told[cluster];
-  told.set_listed(true, now_);
-  told.is_confirmed_gone = false;
-  if (told.server != profile.server || told.has_problem) told.changed = now_;
-  told.server = profile.server;
-  told.is_forbidden = !profile.is_half_written && (is_mapping_empty_ || !provider.is_mapped);
-  told.has_problem = told.is_forbidden || profile.is_half_written;
+  View& view = process.views[cluster];
+  view.set_listed(true, now_);
+  view.is_confirmed_gone = false;
+  if (view.server != profile.server || view.has_problem) view.changed = now_;
+  view.server = profile.server;
+  view.is_forbidden = !profile.is_half_written && (is_mapping_empty_ || !provider.is_mapped);
+  view.has_problem = view.is_forbidden || profile.is_half_written;
   sync::event::Listed listed{.name_space = "fleet",
                              .name = names_[cluster],
                              .uid = has_files_ ? std::string() : std::to_string(profile.uid)};
-  if (told.has_problem) {
+  if (view.has_problem) {
     listed.problem =
-        Failure{.cause = told.is_forbidden ? cause::kNoProvider : cause::kProfileInvalid,
-                .message = told.is_forbidden ? "no provider" : "invalid",
-                .is_by_rule = told.is_forbidden};
+        Failure{.cause = view.is_forbidden ? cause::kNoProvider : cause::kProfileInvalid,
+                .message = view.is_forbidden ? "no provider" : "invalid",
+                .is_by_rule = view.is_forbidden};
   } else {
     listed.digest = std::to_string(profile.server);
   }
@@ -470,9 +470,9 @@ void World::look(Process& process) {
   process.may_remove = look.is_whole && is_accepted;
   process.may_refuse = process.may_remove && look.is_mapping_valid;
   if (process.may_remove) {
-    for (Told& told : process.told) {
-      if (!told.is_listed && !told.is_confirmed_gone) told.confirmed = now_;
-      if (!told.is_listed) told.is_confirmed_gone = true;
+    for (View& view : process.views) {
+      if (!view.is_listed && !view.is_confirmed_gone) view.confirmed = now_;
+      if (!view.is_listed) view.is_confirmed_gone = true;
     }
   }
   tell(process, sync::event::Looked{.look = look});
@@ -481,7 +481,7 @@ void World::look(Process& process) {
 void World::look_at_files(Process& process, sync::Look& look) {
   if (!look.is_known || inventory_ == Inventory::empty) {
     if (look.is_known) {
-      for (Told& told : process.told) told.set_listed(false, now_);
+      for (View& view : process.views) view.set_listed(false, now_);
     }
     return;
   }
@@ -489,12 +489,12 @@ void World::look_at_files(Process& process, sync::Look& look) {
     Profile profile = profiles_[i];
     // The folder of every second ClusterProfile may be one that is not mounted.
     const bool is_missing = inventory_ == Inventory::half_empty && i % 2 == 0;
-    process.told[i].set_listed(profile.exists && !is_missing, now_);
-    if (!process.told[i].is_listed) continue;
+    process.views[i].set_listed(profile.exists && !is_missing, now_);
+    if (!process.views[i].is_listed) continue;
     profile.is_half_written = inventory_ == Inventory::half_written && i % 50 == 7;
     // An empty file has no name.
     if (profile.is_half_written && i % 100 == 7) {
-      process.told[i].set_listed(false, now_);
+      process.views[i].set_listed(false, now_);
       continue;
     }
     if (!profile.is_half_written) ++look.count;
@@ -507,9 +507,9 @@ void World::look_at_news(Process& process, sync::Look& look) {
   if (is_watch_loss_seen_) look.is_whole = false;
   const bool is_anew = std::exchange(process.mapping, mapping_) != mapping_;
   for (const auto& [cluster, profile] : std::exchange(process.news, {})) {
-    process.told[cluster].version = profile.version;
+    process.views[cluster].version = profile.version;
     process.profiles[cluster] = profile;
-    process.told[cluster].set_listed(profile.exists, now_);
+    process.views[cluster].set_listed(profile.exists, now_);
     if (!profile.exists) {
       tell(process, sync::event::Dropped{.cluster = "fleet/" + names_[cluster]});
     } else if (!is_anew) {
@@ -519,7 +519,7 @@ void World::look_at_news(Process& process, sync::Look& look) {
   for (const auto& [cluster, profile] : process.profiles) {
     if (is_anew && profile.exists) list(process, cluster, profile);
   }
-  for (const Told& told : process.told) look.count += told.is_listed ? 1 : 0;
+  for (const View& view : process.views) look.count += view.is_listed ? 1 : 0;
 }
 
 void World::sweep(Process& process) {
@@ -537,8 +537,8 @@ void World::sweep(Process& process) {
 void World::begin(Process& process, Job job) {
   const Index cluster = index_of(job.mark.name);
   check_begin(process, cluster, job);
-  process.told[cluster].is_running = true;
-  process.told[cluster].begun = now_;
+  process.views[cluster].is_running = true;
+  process.views[cluster].begun = now_;
   ++process.running;
   auto run =
       std::make_shared<Run>(Run{.process = process, .cluster = cluster, .job = std::move(job)});
@@ -692,8 +692,9 @@ void World::write_to(Run& run, Index place) {
   mark.issued = run.result.lifetime->issued;
   mark.expires = run.result.lifetime->expires;
   Object& object = objects_[place];
-  const bool is_another_s = object.exists && (object.is_foreign || object.owner != run.cluster);
-  if (is_another_s) return fail(run, sync::cause::kTargetForeign, false);
+  const bool is_foreign_target =
+      object.exists && (object.is_foreign || object.owner != run.cluster);
+  if (is_foreign_target) return fail(run, sync::cause::kTargetForeign, false);
   object = {.exists = true, .owner = run.cluster, .version = object.version + 1, .mark = mark};
   ++outcome_.writes;
   note("p", run.process.number, " writes ", places_[place]);
@@ -740,7 +741,7 @@ void World::mark_ended(Run& run) {
 void World::end(const std::shared_ptr<Run>& run) {
   Process& process = run->process;
   if (process.is_killed) return;
-  process.told[run->cluster].is_running = false;
+  process.views[run->cluster].is_running = false;
   --process.running;
   if (!run->result.failures.empty())
     note("p", process.number, " fails ", names_[run->cluster], " ",
@@ -763,7 +764,7 @@ void World::put_news(Index cluster) {
       if (process.is_killed || (is_watch_lost_ && !has_files_)) return;
       const auto known = process.news.find(cluster);
       const std::uint64_t version =
-          known == process.news.end() ? process.told[cluster].version : known->second.version;
+          known == process.news.end() ? process.views[cluster].version : known->second.version;
       // The watch drops what is older than what it has.
       if (profile.version > version) process.news[cluster] = profile;
       after(between(0ms, 100ms), [this, &process] {
@@ -1017,14 +1018,14 @@ bool World::is_calm(Index cluster) const {
 }
 
 void World::check_begin(const Process& process, Index cluster, const Job& job) {
-  const Told& told = process.told[cluster];
+  const View& view = process.views[cluster];
   if (!process.may_write) break_invariant("a job begins without the Lease: " + names_[cluster]);
-  if (told.is_running) break_invariant("two jobs of one cluster at a time: " + names_[cluster]);
+  if (view.is_running) break_invariant("two jobs of one cluster at a time: " + names_[cluster]);
   if (process.running >= kParallel) break_invariant("more jobs at a time than allowed");
   if (job.kind == Job::Kind::remove) return check_removal(process, cluster, job);
   if (job.kind == Job::Kind::expire) return;
-  if (told.is_confirmed_gone) break_invariant("a plugin runs for what is gone: " + names_[cluster]);
-  if (!told.has_problem && !job.problem && job.mark.digest != std::to_string(told.server)) {
+  if (view.is_confirmed_gone) break_invariant("a plugin runs for what is gone: " + names_[cluster]);
+  if (!view.has_problem && !job.problem && job.mark.digest != std::to_string(view.server)) {
     break_invariant("a plugin runs for what was listed before: " + names_[cluster]);
   }
   for (Index target = 0; target < kTargets; ++target) {
@@ -1060,12 +1061,12 @@ void World::check_turns(const Process& process, const std::vector<Job>& jobs) {
 }
 
 void World::check_removal(const Process& process, Index cluster, const Job& job) {
-  const Told& told = process.told[cluster];
-  const bool is_gone = !is_selection_ && told.is_confirmed_gone && job.why == sync::kGone;
+  const View& view = process.views[cluster];
+  const bool is_gone = !is_selection_ && view.is_confirmed_gone && job.why == sync::kGone;
   const bool is_refused =
-      told.is_forbidden || (!told.has_problem && !servers_[told.server].is_allowed);
+      view.is_forbidden || (!view.has_problem && !servers_[view.server].is_allowed);
   const bool is_by_rule =
-      told.is_listed && is_refused && process.may_refuse && job.why != sync::kGone;
+      view.is_listed && is_refused && process.may_refuse && job.why != sync::kGone;
   if (!prunes_ || (!is_gone && !is_by_rule)) {
     break_invariant("a removal without a reason: " + names_[cluster]);
   }
@@ -1124,14 +1125,14 @@ void World::check_target(const Process& process, Index cluster, Index target) {
 
 // What was changed waits for the pause after a failure at most, also in an outage.
 void World::check_wait(const Process& process, Index cluster) {
-  const Told& told = process.told[cluster];
-  const Time since = std::max({told.changed, told.begun, process.scanned});
-  if (!process.may_write || !told.is_listed || told.has_problem || told.is_running) return;
+  const View& view = process.views[cluster];
+  const Time since = std::max({view.changed, view.begun, process.scanned});
+  if (!process.may_write || !view.is_listed || view.has_problem || view.is_running) return;
   if (now_ - since <= kLongestWait) return;
   for (Index target = 0; target < kTargets; ++target) {
     const Object& object = objects_[place_of(cluster, target)];
     const bool is_theirs = object.exists && !object.is_foreign && object.owner == cluster;
-    if (is_theirs && object.mark.digest != std::to_string(told.server)) {
+    if (is_theirs && object.mark.digest != std::to_string(view.server)) {
       break_invariant("a change waits for too long: " + names_[cluster]);
     }
   }

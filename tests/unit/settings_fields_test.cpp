@@ -74,13 +74,13 @@ TEST_CASE("settings: a field without use in a run is ignored, and is reported as
     REQUIRE(program.settings.read_arguments({"--reader=mine"}));
     REQUIRE(program.read(config));
     CHECK(program.name.empty());
-    CHECK(program.settings.passed_over() ==
+    CHECK(program.settings.ignored() ==
           Texts{"spec.cluster.config.secretName is passed over: --reader=mine does not use it"});
   }
   TwoSpellings program;
   program.name_option.field_only_for("name", "reader", kOther);
   REQUIRE(program.read(R"({"name":"","secretName":null,"other":"x"})"));
-  CHECK(program.settings.passed_over().empty());
+  CHECK(program.settings.ignored().empty());
 }
 
 TEST_CASE("settings: only the spellings that the run uses set the option") {
@@ -88,7 +88,7 @@ TEST_CASE("settings: only the spellings that the run uses set the option") {
   program.name_option.field_only_for("name", "reader", kOther);
   REQUIRE(program.read(R"({"name":"other","secretName":"s"})"));
   CHECK(program.name == "s");
-  CHECK(program.settings.passed_over() ==
+  CHECK(program.settings.ignored() ==
         Texts{"spec.cluster.config.name is passed over: --reader is not set"});
 }
 

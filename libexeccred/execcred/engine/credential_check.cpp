@@ -68,7 +68,7 @@ class Check {
       provisional(cause::kCredentialExpired, "its status.expirationTimestamp, " +
                                                  text_of(*credential_.expires_at) + ", is over");
     }
-    item_.ok(StepId::credential, join(told_, "; "));
+    item_.ok(StepId::credential, join(details_, "; "));
     warn_of_end();
     return std::move(facts_);
   }
@@ -104,17 +104,17 @@ class Check {
     const Result<std::optional<UnverifiedClaims>> claims = word->claims();
     if (!claims) {
       // The server decides whether it is valid.
-      told_.push_back("a token that looks like a JWT, and is malformed: " + claims.error().message +
-                      ", " + fingerprint_of(credential_.token));
+      details_.push_back("a token that looks like a JWT, and is malformed: " +
+                         claims.error().message + ", " + fingerprint_of(credential_.token));
       return;
     }
     if (!*claims) {
-      told_.push_back("an opaque token, " + fingerprint_of(credential_.token));
+      details_.push_back("an opaque token, " + fingerprint_of(credential_.token));
       return;
     }
     facts_.claims = **claims;
     facts_.payload = payload_of(credential_.token);
-    told_.push_back(described(**claims, credential_.token));
+    details_.push_back(described(**claims, credential_.token));
     check_times(**claims);
   }
 
@@ -163,8 +163,8 @@ class Check {
     for (const X509Owner& one : chain) {
       certificate.issuers.push_back(der_of_name(X509_get_issuer_name(one.get())));
     }
-    told_.push_back("certificate of " + in_quotes(certificate.subject) + ", issued by " +
-                    in_quotes(certificate.issuer) + ", until " + text_of(certificate.not_after));
+    details_.push_back("certificate of " + in_quotes(certificate.subject) + ", issued by " +
+                       in_quotes(certificate.issuer) + ", until " + text_of(certificate.not_after));
     if (credential_.token.empty()) item_.expires = certificate.not_after;
     take_own_end(certificate.not_after);
     if (certificate.not_after <= rules_.now) {
@@ -176,7 +176,7 @@ class Check {
                   "the certificate begins at " + text_of(certificate.not_before));
     }
     const Status usage = check_is_for_clients(leaf);
-    if (!usage) told_.push_back("the certificate " + usage.error().message);
+    if (!usage) details_.push_back("the certificate " + usage.error().message);
     facts_.certificate = std::move(certificate);
   }
 
@@ -197,7 +197,7 @@ class Check {
   const CredentialRules& rules_;
   Item& item_;
   CredentialFacts facts_;
-  std::vector<std::string> told_;
+  std::vector<std::string> details_;
 };
 
 }  // namespace

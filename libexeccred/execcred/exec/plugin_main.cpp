@@ -340,7 +340,7 @@ Result<ExecInfo> Run::exec_info(std::string& document, const DebugLog& debug) co
 Status Run::read_config(const ExecInfo& info, const DebugLog& debug) {
   if (!info.cluster) return {};
   Status status = settings_.read_config(info.cluster->config);
-  for (const std::string& message : settings_.passed_over()) debug(message);
+  for (const std::string& message : settings_.ignored()) debug(message);
   return status;
 }
 

@@ -288,7 +288,7 @@ Status Settings::take_field(const json::Member& member) {
   if (const OptionUse* const use = unmet_use(*option, member.name)) {
     if (is_empty_text(member.value)) return {};
     const std::string_view value = first_text(get(use->option));
-    passed_over_.push_back(
+    ignored_.push_back(
         path + " is passed over: --" + std::string(use->option) +
         (value.empty() ? " is not set" : "=" + std::string(value) + " does not use it"));
     return {};

@@ -77,7 +77,7 @@ class Settings {
   // set.
   Status read_config(const json::Value& config);
   // Messages for --debug about fields that set nothing, because this run does not use them.
-  const std::vector<std::string>& passed_over() const { return passed_over_; }
+  const std::vector<std::string>& ignored() const { return ignored_; }
   // Reads other programs' variables, for options that are not set yet.
   Status read_variables(const Environment& environment);
 
@@ -132,7 +132,7 @@ class Settings {
 
   const OptionSet& options_;
   std::vector<Setting> settings_;  // of each option, in their order
-  std::vector<std::string> passed_over_;
+  std::vector<std::string> ignored_;
   bool is_behind_boundary_ = false;
 };
 

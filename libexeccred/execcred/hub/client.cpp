@@ -171,7 +171,7 @@ Result<std::optional<json::Value>> HubClient::find(const HubResource& resource) 
     json::Value object = TRY(parse_reply(response, hub_));
     return std::optional(std::move(object));
   };
-  return told(answer(), "reading " + subject_of(resource) + " from " + shown(hub_));
+  return in_context(answer(), "reading " + subject_of(resource) + " from " + shown(hub_));
 }
 
 Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
@@ -199,7 +199,7 @@ Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
     }
     return std::optional(std::move(object));
   };
-  return told(answer(), "asking " + shown(hub_) + " what it serves under " + path);
+  return in_context(answer(), "asking " + shown(hub_) + " what it serves under " + path);
 }
 
 Result<std::optional<std::vector<std::string>>> HubClient::versions(const std::string& group) {
@@ -231,7 +231,7 @@ Result<json::Value> HubClient::create(const HubResource& resource, const json::V
     if (!is_created(response)) return hub_refusal(response, resource, "create", hub_);
     return parse_reply(response, hub_);
   };
-  return told(answer(), "creating " + subject_of(resource) + " on " + shown(hub_));
+  return in_context(answer(), "creating " + subject_of(resource) + " on " + shown(hub_));
 }
 
 Result<bool> HubClient::create_named(const HubResource& resource, const json::Value& body) {
@@ -242,7 +242,7 @@ Result<bool> HubClient::create_named(const HubResource& resource, const json::Va
     if (!is_created(response)) return hub_refusal(response, resource, "create", hub_);
     return true;
   };
-  return told(answer(), "creating one of the " + full_name(resource) + " of " + shown(hub_));
+  return in_context(answer(), "creating one of the " + full_name(resource) + " of " + shown(hub_));
 }
 
 struct HubClient::Page {
@@ -388,7 +388,7 @@ Result<std::string> HubClient::list(const HubResource& resource, const HubListQu
   if (query.restart) query.restart();
   for (int pages = 0; pages < kMaxPages; ++pages) {
     Result<bool> goes_on =
-        told(one_page(), "listing " + subject_of(resource) + " of " + shown(hub_));
+        in_context(one_page(), "listing " + subject_of(resource) + " of " + shown(hub_));
     if (!goes_on) return std::move(goes_on).error();
     if (!*goes_on) return resource_version;
   }

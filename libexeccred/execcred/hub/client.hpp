@@ -168,7 +168,7 @@ class HubClient {
 
  private:
   template <class T>
-  Result<T> told(Result<T> answer, std::string doing) const {
+  Result<T> in_context(Result<T> answer, std::string doing) const {
     return call_.outcome->secrets.cleaned(std::move(answer)).context(std::move(doing));
   }
 

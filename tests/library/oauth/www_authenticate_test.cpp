@@ -10,25 +10,27 @@ namespace {
 using Kind = Error::Kind;
 
 // "ERROR|DESCRIPTION", or "none".
-std::string told(std::string_view header) {
+std::string error_of(std::string_view header) {
   const std::optional<ChallengeError> found = challenge_error(header);
   return found ? found->error + "|" + found->description : "none";
 }
 
 TEST_CASE("WWW-Authenticate: the error of a challenge in the syntax of RFC 6750 and RFC 9110") {
-  CHECK(told(R"(Bearer realm="example", error="invalid_token", )"
-             R"(error_description="The access token expired")") ==
+  CHECK(error_of(R"(Bearer realm="example", error="invalid_token", )"
+                 R"(error_description="The access token expired")") ==
         "invalid_token|The access token expired");
-  CHECK(told(R"(Newauth realm="apps", type=1, title="Login to \"apps\"", Basic realm="simple")") ==
+  CHECK(error_of(
+            R"(Newauth realm="apps", type=1, title="Login to \"apps\"", Basic realm="simple")") ==
         "none");
-  CHECK(told(R"(Basic realm="a, b", Bearer error=invalid_token)") == "invalid_token|");
-  CHECK(told(R"(Negotiate YWJj==, Bearer error="x")") == "x|");
-  CHECK(told(R"(Negotiate, Bearer ERROR = "x" , Error_Description	=	"a\\b \"c\"")") ==
+  CHECK(error_of(R"(Basic realm="a, b", Bearer error=invalid_token)") == "invalid_token|");
+  CHECK(error_of(R"(Negotiate YWJj==, Bearer error="x")") == "x|");
+  CHECK(error_of(R"(Negotiate, Bearer ERROR = "x" , Error_Description	=	"a\\b \"c\"")") ==
         R"(x|a\b "c")");
-  CHECK(told(R"(DPoP algs="ES256 PS256", error="use_dpop_nonce")") == "use_dpop_nonce|");
-  CHECK(told(R"(,, Bearer error="x",,)") == "x|");
-  CHECK(told(R"(Bearer error="first", Bearer error="second", error_description="d")") == "first|");
-  CHECK(told(R"(Basic realm="x", error_description="d", Bearer error="e")") == "e|");
+  CHECK(error_of(R"(DPoP algs="ES256 PS256", error="use_dpop_nonce")") == "use_dpop_nonce|");
+  CHECK(error_of(R"(,, Bearer error="x",,)") == "x|");
+  CHECK(error_of(R"(Bearer error="first", Bearer error="second", error_description="d")") ==
+        "first|");
+  CHECK(error_of(R"(Basic realm="x", error_description="d", Bearer error="e")") == "e|");
 }
 
 TEST_CASE("WWW-Authenticate: a malformed header, or one without an error, gives no error") {
@@ -53,9 +55,9 @@ TEST_CASE("WWW-Authenticate: a malformed header, or one without an error, gives 
                              "Bearer  =x",
                              "Bearer=error=x"}) {
     CAPTURE(header);
-    CHECK(told(header) == "none");
+    CHECK(error_of(header) == "none");
   }
-  CHECK(told("Bearer error=\"" + std::string(9000, 'x') + "\"") == "none");
+  CHECK(error_of("Bearer error=\"" + std::string(9000, 'x') + "\"") == "none");
 }
 
 HttpResponse refusal(int status, const std::string& body, std::vector<std::string> challenges) {
