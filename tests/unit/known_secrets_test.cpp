@@ -76,6 +76,20 @@ TEST_CASE("known secrets: all parts of an error are cleaned, and its other membe
   CHECK(*secrets.cleaned(Result<int>(7)) == 7);
 }
 
+// A part that is at many places of the secret and of the text is looked at once.
+TEST_CASE("known secrets: the time is linear in the text and the secret") {
+  for (const bool is_same : {true, false}) {
+    const auto make = [is_same](std::size_t size) {
+      std::string text;
+      while (text.size() < size) text += is_same ? "a" : std::to_string(text.size()) + ".";
+      return text;
+    };
+    check_linear(64 * 1024, make, [](const std::string& text) {
+      CHECK(secrets_of({text}).hidden_in(text) == "***");
+    });
+  }
+}
+
 TEST_CASE("known secrets: a secret counts once, until all are cleared") {
   KnownSecrets secrets = secrets_of({"hunter2", "hunter2"});
   CHECK(secrets.hidden_in("hunter2") == "***");

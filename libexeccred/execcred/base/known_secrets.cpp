@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace execcred {
@@ -27,13 +28,14 @@ void mark(std::size_t begin, std::size_t size, std::vector<bool>& marked) {
   std::fill_n(marked.begin() + static_cast<std::ptrdiff_t>(begin), size, true);
 }
 
-// Marks the parts, which have that size, that are in the secret.
-void mark_found(const Parts& parts, std::string_view secret, std::size_t size,
-                std::vector<bool>& marked) {
+// Marks the parts, which have that size, that are in the secret. Each is taken out when it is
+// marked, because a secret may have it many times.
+void mark_found(Parts parts, std::string_view secret, std::size_t size, std::vector<bool>& marked) {
   for (std::size_t i = 0; i + size <= secret.size(); ++i) {
     const auto found = parts.find(secret.substr(i, size));
     if (found == parts.end()) continue;
     for (const std::size_t begin : found->second) mark(begin, size, marked);
+    parts.erase(found);
   }
 }
 
@@ -49,7 +51,7 @@ void mark_rests(std::string_view text, std::string_view secret, std::vector<bool
         if (gap == kHidden) add_part(text, at + gap.size(), size, parts);
       }
     }
-    if (!parts.empty()) mark_found(parts, secret, size, marked);
+    if (!parts.empty()) mark_found(std::move(parts), secret, size, marked);
   }
 }
 
@@ -76,7 +78,7 @@ void mark_secret(std::string_view text, std::string_view secret, std::vector<boo
   if (secret.size() < kWindow) return mark_words(text, secret, marked);
   Parts parts;
   for (std::size_t i = 0; i + kWindow <= text.size(); ++i) add_part(text, i, kWindow, parts);
-  mark_found(parts, secret, kWindow, marked);
+  mark_found(std::move(parts), secret, kWindow, marked);
   mark_rests(text, secret, marked);
 }
 
