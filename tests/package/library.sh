@@ -11,46 +11,18 @@ pc() { PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig pkg-config "$@"; }
 names_no_place_of() {
   ! grep -rF "${@/#/-e}" --include='*.cmake' --include='*.pc' --include='*.hpp' "$PREFIX"
 }
-# Those that docs/library.md and libexeccred/README.md name.
+# Those that the table of libexeccred/README.md names: `folder/name` or `folder/{name,name}`.
+headers_of_readme() {
+  awk -F '`' '/^\| (controllers|authors of plugins) \|/ {
+    for (i = 2; i <= NF; i += 2) {
+      count = split($i, part, /[{,}]/)
+      if (count == 1) print part[1] ".hpp"
+      for (name = 2; name < count; name++) print part[1] part[name] ".hpp"
+    }
+  }' "$EXECCRED_ROOT/libexeccred/README.md" | LC_ALL=C sort
+}
 headers_are_the_public_ones() {
-  diff <(cd "$PREFIX/include/execcred" && find . -type f -printf '%P\n' | LC_ALL=C sort) - <<'END'
-base/call_context.hpp
-base/clock.hpp
-base/credential.hpp
-base/duration.hpp
-base/environment.hpp
-base/error.hpp
-base/known_secrets.hpp
-base/pause.hpp
-base/result.hpp
-base/secret.hpp
-base/url.hpp
-base/url_pattern.hpp
-cache/client.hpp
-cache/credential_cache.hpp
-cache/directory.hpp
-cache/entry.hpp
-cache/key.hpp
-cache/policy.hpp
-engine/credential_source.hpp
-engine/get_credential.hpp
-exec/access_rules.hpp
-exec/bearer_token.hpp
-exec/cluster.hpp
-exec/exec_credential.hpp
-exec/inputs.hpp
-exec/jwt.hpp
-exec/option_set.hpp
-exec/plugin_main.hpp
-exec/provider.hpp
-exec/settings.hpp
-hub/hub.hpp
-json/json.hpp
-kube/access.hpp
-kube/cluster_profile.hpp
-kube/provider_mapping.hpp
-os/file.hpp
-END
+  diff <(cd "$PREFIX/include/execcred" && find . -type f -printf '%P\n' | LC_ALL=C sort) <(headers_of_readme)
 }
 macros_are_prefixed() {
   ! grep -rnE '^[[:space:]]*#[[:space:]]*define[[:space:]]+' "$PREFIX/include/execcred" |
@@ -93,6 +65,23 @@ write_controller() {
 builds_with_cmake() {
   { configure "$1" "$1/build" "-DCMAKE_CXX_FLAGS=${WARNINGS[*]}" &&
     cmake --build "$1/build" >>"$1/build.log" 2>&1; } || { cat "$1/build.log" && return 1; }
+}
+# The plugin gets the room that its cluster may choose, no other, and keeps its token.
+plugin_follows_the_rules() {
+  local plugin=$1 folder=$2 room status
+  printf 'secret' >"$folder/password"
+  chmod 600 "$folder/password"
+  for room in a b; do
+    status=0
+    KUBERNETES_EXEC_INFO='{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"cluster":{
+      "server":"https://spoke.example:6443","config":{"room":"'$room'"}},"interactive":false}}' \
+      "$plugin" "--password-file=$folder/password" --allow-room=a "--allow-server=https://spoke.example:6443" \
+      "--cache-dir=$folder/cache" >"$folder/$room" 2>&1 || status=$?
+    echo "$status" >>"$folder/$room"
+  done
+  { grep -qF '"token":"token-of-a"' "$folder/a" && grep -qx 0 "$folder/a" && grep -qx 1 "$folder/b" &&
+    grep -qF -- '--allow-room' "$folder/b" && ls "$folder"/cache/*.credential >/dev/null; } ||
+    { cat "$folder/a" "$folder/b" && return 1; }
 }
 builds_with_pkg_config() {
   local flags
@@ -197,6 +186,11 @@ check_library() {
   check_controller "built with CMake" "$scratch/controller/build/controller" "$scratch/controller-input"
   check "it builds with pkg-config" builds_with_pkg_config "$scratch/controller"
   check_controller "built with pkg-config" "$scratch/controller/by-pkg-config" "$scratch/controller-input"
+  cp -r "$EXECCRED_ROOT/tests/package/plugin" "$scratch/plugin"
+  check "a plugin of one's own builds" builds_with_cmake "$scratch/plugin"
+  mkdir "$scratch/plugin-input"
+  check "it has the cache and the rules of the others" \
+    plugin_follows_the_rules "$scratch/plugin/build/vault" "$scratch/plugin-input"
   check_refusals "$scratch"
 }
 
