@@ -51,7 +51,7 @@ void add_options(OptionSet& set, Options& options) {
       .not_identity("each run signs its token for it, with a session of many clusters");
   set.add_parsed("region", options.region, "REGION", "Region of the STS that the token is for",
                  parse_region)
-      .default_text("the profile's, the instance's")
+      .default_text("that of the AWS profile or the instance")
       .from_profile()
       .form(kRegionForm)
       .example("us-west-2")

@@ -30,7 +30,7 @@ def meaning(option):
     if option.fields:
         fields = option.fields + [option.shared_field] * bool(option.shared_field)
         permission = ", which may need " + code("--" + option.permission)
-        parts.append("*profile* " + codes(fields) + permission * bool(option.permission))
+        parts.append("[*profile*](options.md#what-may-come-from-a-clusterprofile) " + codes(fields) + permission * bool(option.permission))
     if option.example:
         parts.append("for example: " + code(option.example))
     if option.weakness and not option.weakness.get("ofSomeValues"):

@@ -421,7 +421,8 @@ void add_common_options(OptionSet& options, CommonOptions& common) {
       .default_text(format_duration(common.timeout));
   options
       .add_parsed("max-age", common.max_age, "DURATION",
-                  "Longest claimed lifetime, where asking again is cheap", parse_max_age)
+                  "Longest lifetime if read from a file or Secret, or without an end",
+                  parse_max_age)
       .default_text(format_duration(common.max_age));
   add_rule_options(options, common.rules);
   options.group(kCommonGroup);
