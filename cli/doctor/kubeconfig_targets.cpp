@@ -53,7 +53,7 @@ Status take_cluster(const KubeconfigContext& context, Access& access) {
   std::string& data = access.cluster.certificate_authority_data;
   const std::string& path = context.cluster.certificate_authority;
   if (!data.empty() || !path.empty()) {
-    const std::string pem = data.empty() ? TRY(read_file(path, kMaxKubeconfig))
+    const std::string pem = data.empty() ? TRY(read_file(path, kMaxPemFile))
                                          : decode_base64(data).value_or(std::string());
     Result<std::string> read = go_authorities(pem);
     if (!read)
@@ -68,7 +68,7 @@ Result<std::string> data_or_file(std::string_view data, const std::string& path,
                                  std::string_view field) {
   if (data.empty()) {
     if (path.empty()) return std::string();
-    const SecretString content = TRY(read_secret_file(path, kMaxKubeconfig));
+    const SecretString content = TRY(read_secret_file(path, kMaxPemFile));
     return std::string(content.reveal());
   }
   std::optional<std::string> decoded = decode_base64(data);

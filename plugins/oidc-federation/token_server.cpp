@@ -53,7 +53,7 @@ Result<ClientFiles> ClientFiles::read(const Options& options, Inputs& inputs) {
   if (options.has_server()) {
     files.secret = TRY(read("client-secret-file", client.secret_file, kMaxSecretFile));
     files.private_key = TRY(read("private-key-file", client.private_key_file, kMaxSecretFile));
-    files.certificate = TRY(read("client-certificate", client.certificate, kMaxKubeconfig));
+    files.certificate = TRY(read("client-certificate", client.certificate, kMaxPemFile));
     files.certificate_key = TRY(read("client-key", client.certificate_key, kMaxSecretFile));
   }
   const std::filesystem::path& actor = options.actor_token_file;

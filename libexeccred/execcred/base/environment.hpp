@@ -22,7 +22,7 @@ class Environment {
 
   // Copies the process's environment.
   static Environment copy();
-  // Copies the process's environment, then empties the process's own.
+  // Copies the process's environment, then empties the process's own. Before other threads start.
   static Environment take();
 
   // Called with the name and value of each variable that get() finds. entries() calls it with an
@@ -32,7 +32,8 @@ class Environment {
   Environment observed(Observer observer) const;
 
   // An empty variable counts as unset. If a name occurs twice, the last one is used: a client
-  // appends KUBERNETES_EXEC_INFO and exec.env to its own environment.
+  // appends KUBERNETES_EXEC_INFO and exec.env to its own environment. The view is into entries(),
+  // which copies of this object share.
   std::optional<std::string_view> get(std::string_view name) const;
   // Whether a variable's name starts with `prefix`, which must not contain "=".
   bool has_names_with(std::string_view prefix) const;

@@ -2,8 +2,7 @@
 // Secrets that no message may show, and messages without them.
 //
 // A server may repeat what it was sent in any part of its reply. So no reader of a reply has to
-// remember what to hide: the sender records it, and each error is cleaned once, where it leaves the
-// call (exec/provider.cpp, hub/client.hpp).
+// remember what to hide: the sender records it, and each error is cleaned where it leaves the call.
 #pragma once
 
 #include <execcred/base/result.hpp>

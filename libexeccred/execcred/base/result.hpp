@@ -25,6 +25,8 @@ class [[nodiscard]] Result {
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
 
+  // Only of a success; of a failure it is a fault of the caller, and throws
+  // std::bad_variant_access.
   T& value() & { return std::get<0>(state_); }
   const T& value() const& { return std::get<0>(state_); }
   T&& value() && { return std::get<0>(std::move(state_)); }
@@ -33,6 +35,7 @@ class [[nodiscard]] Result {
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
+  // Only of a failure, likewise.
   Error& error() & { return std::get<1>(state_); }
   const Error& error() const& { return std::get<1>(state_); }
   Error&& error() && { return std::get<1>(std::move(state_)); }

@@ -38,8 +38,10 @@ struct CacheOptions {
   // process.
   std::string client_detail = {};
   CacheTimes times = {};
+  // Who gets the credential, so that a client that asks again is known (is_suspect()). nullopt: not
+  // known, so that it never counts as asking again.
   std::function<std::optional<std::string>()> client = parent_identity;
-  std::function<void(Duration)> pause = pause_for;
+  std::function<void(Duration)> pause = pause_for;  // how a run waits; a test does not
 };
 
 // What a provider gave.

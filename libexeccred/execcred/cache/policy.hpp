@@ -39,11 +39,12 @@ Duration refresh_window(Duration lifetime, std::optional<Duration> before, const
 // lifetime is not longer than the longest one.
 bool is_valid(const CachedCredential& entry, TimePoint now, const CacheTimes& times);
 
-// Whether the provider must not be asked now because of this failure.
+// Whether the provider must not be asked now because of this failure. False if its window has ended
+// or is longer than one can be, because the clock was changed.
 bool is_pending(const CachedFailure& failure, TimePoint now);
 
 // The entry for a failure at `now`. `before` is the previous failure of the key, if there is one;
-// repeated failures get longer windows.
+// repeated failures of the kind unavailable get longer windows.
 CachedFailure next_failure(const std::optional<CachedFailure>& before, Error error,
                            std::optional<Duration> retry_after, TimePoint now,
                            const CacheTimes& times);

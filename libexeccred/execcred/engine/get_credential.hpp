@@ -40,8 +40,10 @@ struct PluginRun {
 };
 
 // Runs the program as client-go does. Its environment is the caller's variables, then the
-// mapping's, then KUBERNETES_EXEC_INFO; the last one of a name is used. If the program fails, its
-// exit code determines the kind of the error, and its error line the message. Fails also with
+// mapping's, then KUBERNETES_EXEC_INFO; the last one of a name is used. EXECCRED_REPORT_FILE is not
+// passed on: an execcred plugin (execcred-*) gets it with a descriptor of this process. If the
+// program fails, its exit code determines the kind of the error, and its error line the message; an
+// execcred plugin's report gives them, and Error::cause, exactly. Fails also with
 // no_credential (an unusable credential, or too much output), unavailable (ended by a signal or at
 // the limit, or a shortage of this machine), configuration (cannot be started) or internal (other
 // code of this process reaped it). A credential without expirationTimestamp has no expires_at.

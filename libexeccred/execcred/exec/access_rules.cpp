@@ -91,7 +91,7 @@ Status check_verified(const Cluster& cluster, std::string_view who) {
 Status check_certificate_authority(const AccessRules& rules, const Cluster& cluster) {
   const std::string path = in_quotes(rules.server_ca_file.native());
   const std::string pinned_text =
-      TRY(read_file(rules.server_ca_file, kMaxKubeconfig).context("reading --server-ca-file"));
+      TRY(read_file(rules.server_ca_file, kMaxPemFile).context("reading --server-ca-file"));
   const Result<std::vector<std::string>> pinned = parse_pem_certificates(pinned_text);
   if (!pinned) {
     return Error::configuration("--server-ca-file " + path + " " + pinned.error().message);

@@ -26,9 +26,10 @@ struct AccessRules {
 };
 
 // `named_by` says what ties the credential to the server by its name alone (Binding::named_server);
-// empty if nothing does. Fails with no_credential if a rule refuses the cluster; with configuration
-// if a rule needs cluster information that is missing or malformed, or if the CA file cannot be
-// read (unavailable if that may pass).
+// empty if nothing does. Fails with no_credential and by rule (Error::is_by_rule) if a rule refuses
+// the cluster, also because its server, proxy or CA data is malformed; with configuration if the
+// client sent no cluster that a rule needs, if the server is malformed and no rule is about it, or
+// if the CA file cannot be read (unavailable if that may pass).
 Status check_cluster(const AccessRules& rules, const ExecInfo& info,
                      std::string_view named_by = {});
 

@@ -6,7 +6,8 @@
 //   → expiry → one write to standard output
 //
 // On failure, standard output is empty, standard error has one error, and the exit code is that of
-// the error's kind. On success, standard error is empty, unless --debug or --show-config is set.
+// the error's kind. On success, standard error is empty, unless --debug or --show-config is set, or
+// the cache's directory is unsafe; this warning is left out if both streams are one pipe.
 #pragma once
 
 #include <execcred/exec/provider.hpp>

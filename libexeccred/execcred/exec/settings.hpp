@@ -74,19 +74,20 @@ class Settings {
   // Reads the values that neither flags nor the environment set, and those that may replace them.
   // `config` may be of any kind, but only an object has settings. A field that may be set there and
   // is null or "" counts as absent, because upstream's struct writes "" for a field that is not
-  // set.
+  // set. Fails as read_arguments() does.
   Status read_config(const json::Value& config);
   // Messages for --debug about fields that set nothing, because this run does not use them.
   const std::vector<std::string>& ignored() const { return ignored_; }
-  // Reads other programs' variables, for options that are not set yet.
+  // Reads other programs' variables, for options that are not set yet. Fails (configuration).
   Status read_variables(const Environment& environment);
 
   // Reads the texts that came since the last call into the program's variables, unless the option
   // is not used and no flag set it. Fails at the first option whose text is wrong; the next call
-  // continues after it.
+  // continues after it. Fails as the option's parser does: mostly configuration.
   Status store();
   // Reads the texts of one option, used or not. Does nothing if the option is not set.
   Status store(const Option& option) const;
+  // Fail (configuration) if a required option, or this one, is not set.
   Status check_required() const;
   Status check_given(const Option& option) const;
 

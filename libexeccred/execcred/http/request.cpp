@@ -85,7 +85,7 @@ std::optional<std::string_view> HttpResponse::header(std::string_view name) cons
 }
 
 Result<std::string> read_ca_file(const std::filesystem::path& path) {
-  std::string pem = TRY(read_file(path, kMaxKubeconfig));
+  std::string pem = TRY(read_file(path, kMaxPemFile));
   if (pem.find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
     return Error::configuration(
         in_quotes(path.native()) + " holds no certificate in PEM",

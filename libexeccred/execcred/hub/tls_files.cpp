@@ -80,10 +80,10 @@ Status read_tls_files(const TlsFiles& files, TlsSettings& settings) {
     settings.ca_certificates = TRY(read_ca_file(files.ca_certificates));
   }
   if (!files.client_certificate.empty()) {
-    settings.client_certificate = TRY(read_file(files.client_certificate, kMaxKubeconfig));
+    settings.client_certificate = TRY(read_file(files.client_certificate, kMaxPemFile));
   }
   if (!files.client_key.empty()) {
-    std::string key = TRY(read_file(files.client_key, kMaxKubeconfig));
+    std::string key = TRY(read_file(files.client_key, kMaxPemFile));
     settings.client_key = SecretString(key);
     wipe(key);
   }

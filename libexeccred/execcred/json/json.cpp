@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/json/json.hpp>
 
+#include <execcred/base/assert.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/secret.hpp>
 #include <execcred/base/text.hpp>
@@ -107,6 +108,7 @@ const Value* Value::find(std::string_view name) const {
 
 Value& Value::add(std::string_view name, Value value) {
   if (is_null()) data_ = Object();
+  EXECCRED_ASSERT(object() != nullptr);
   object()->push_back({std::string(name), std::move(value)});
   return object()->back().value;
 }

@@ -58,7 +58,8 @@ class Value {
 
   // The member of an object; nullptr if there is none, or if this value is not an object.
   const Value* find(std::string_view name) const;
-  // For building: appends a member to an object. A null becomes an object. Names are not checked.
+  // For building: appends a member to an object or a null, which becomes an object. Names are not
+  // checked. The reference is good until the next member is added.
   Value& add(std::string_view name, Value value);
 
   bool operator==(const Value& other) const;

@@ -38,7 +38,7 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
 Result<Cluster> usable_cluster(const AccessProvider& provider, ProfileVersion version);
 
 // The mapping's first provider that the ClusterProfile lists; with a name, only the provider of
-// that name. Null if there is none.
+// that name. It belongs to `mapping`. nullptr if there is none.
 const MappedProvider* find_provider(const ProviderMapping& mapping, const ClusterProfile& profile,
                                     std::string_view name = {});
 
@@ -50,7 +50,8 @@ std::string names_listed(const ClusterProfile& profile);
 // before them.
 Status check_policies(const MappedProvider& provider);
 
-// The environment of the program, as NAME=VALUE.
+// The environment of the program, as NAME=VALUE: what get_credential() sets for the reports of an
+// execcred plugin is not in it.
 std::vector<std::string> environment_of_plugin(const Access& access,
                                                const Environment& environment);
 // Reads a failure from the program's error output, and stores its message, context and hint in

@@ -69,8 +69,8 @@ struct ClusterProfile {
   // is not among them.
   std::vector<AccessProvider> access_providers;
   // The condition that says that the cluster is unhealthy, because it is False:
-  // ControlPlaneHealthy, or Joined of v1alpha2. Empty if none is: an absent or Unknown condition
-  // says nothing.
+  // ControlPlaneHealthy, or Joined, which v1alpha2 defines and both versions may have. Empty if
+  // none is: an absent or Unknown condition says nothing.
   std::string_view unhealthy_condition;
   // The property cluster.clusterset.k8s.io (KEP-2149): the cluster's ID. Not a credential.
   std::string cluster_id;

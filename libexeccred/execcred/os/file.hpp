@@ -24,7 +24,9 @@
 
 namespace execcred {
 
+// Limits in bytes: of a token or password, of certificates or a key in PEM, of a kubeconfig.
 inline constexpr std::size_t kMaxSecretFile = 128 * 1024;
+inline constexpr std::size_t kMaxPemFile = 1024 * 1024;
 inline constexpr std::size_t kMaxKubeconfig = 1024 * 1024;
 
 // Fails with configuration (cannot be opened, wrong kind, size or owner) or unavailable (it keeps
@@ -39,7 +41,8 @@ Result<std::optional<SecretString>> read_secret_file_if_there(
     const std::filesystem::path& path, std::size_t max_bytes = kMaxSecretFile);
 
 // Several files of one directory, in the order of `names`; nullopt for each that is absent. In a
-// volume that the kubelet writes, all are from the same state of the volume.
+// volume that the kubelet writes, all are from the same state of the volume. Fails as
+// read_secret_file() does, for the first file that cannot be read.
 Result<std::vector<std::optional<SecretString>>> read_secret_directory(
     const std::filesystem::path& directory, const std::vector<std::string>& names,
     std::size_t max_bytes = kMaxSecretFile);
