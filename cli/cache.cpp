@@ -79,7 +79,7 @@ std::vector<std::string> inputs_of(const CacheItem& item) {
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const std::size_t value = lines[i].find('=') + 1;
     inputs.push_back(std::string(lines[i].substr(0, value)) +
-                     without_url_secrets(lines[i].substr(value)));
+                     redacted_urls(lines[i].substr(value)));
   }
   return inputs;
 }

@@ -56,7 +56,7 @@ const Rule* find_rule(std::span<const Rule> rules, std::string_view name) {
 // request may be a secret.
 std::string shown(std::string_view option, std::string_view value) {
   if (option == "--param") return printable(value.substr(0, value.find('='))) + "=…";
-  const std::string text = without_url_secrets(value);
+  const std::string text = redacted_urls(value);
   if (text != value) return in_quotes(text);
   const bool is_word = !value.empty() && value.size() <= 120 &&
                        value.find_first_of(" '\"") == std::string_view::npos;

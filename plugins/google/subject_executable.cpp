@@ -84,9 +84,9 @@ Error reported_failure(const json::Value& document) {
   for (const std::string_view name : {kIdToken, kSamlResponse}) {
     tokens.add(SecretString(std::string_view(json::text_or_empty(document, name))));
   }
-  return tokens.cleaned(Error::no_credential("the program reports the error '" +
-                                             shown_text(*code, kMaxShown) +
-                                             "': " + shown_text(*message, kMaxShown)));
+  return tokens.redacted(Error::no_credential("the program reports the error '" +
+                                              shown_text(*code, kMaxShown) +
+                                              "': " + shown_text(*message, kMaxShown)));
 }
 
 Status check_reply(const json::Value& document) {

@@ -55,7 +55,7 @@ Result<Issued> FlowRun::obtain(CallContext& call) const {
       options_.flow == Flow::pinniped ? options_.concierge.endpoint : server_url();
   const std::string server = url.substr(0, url.find('?'));
   std::vector<std::string> audiences = options_.request.audiences;
-  for (std::string& audience : audiences) audience = without_url_secrets(audience);
+  for (std::string& audience : audiences) audience = redacted_urls(audience);
   fresh.target = join(audiences, ",");
   if (!server.empty()) fresh.target += (fresh.target.empty() ? "" : " ") + ("at " + server);
   return fresh;

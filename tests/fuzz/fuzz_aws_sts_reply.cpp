@@ -33,7 +33,7 @@ void check_reply(int status, std::string_view body, const std::string& action) {
   secrets.add(SecretString(kSent));
   const HttpResponse reply = {.status = status, .body = SecretString(body)};
   const bool is_passing = aws::judge_sts_reply({}, reply).next == Verdict::Next::retry;
-  const auto session = secrets.cleaned(
+  const auto session = secrets.redacted(
       aws::read_sts_reply(reply, action, "https://sts.us-west-2.amazonaws.com:443"));
   if (session) {
     require(status == 200, "a success is a 200");

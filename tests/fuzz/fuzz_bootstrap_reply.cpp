@@ -103,7 +103,7 @@ void check_token_request(int status, std::string_view body, const CallContext& c
   HubClient cluster = client(status, body, call);
   const Result<Issued> fresh =
       bootstrap::request_token(options_for(bootstrap::Via::token_request), cluster, call);
-  if (!fresh) return check_error(call.outcome->secrets.cleaned(fresh.error()));
+  if (!fresh) return check_error(call.outcome->secrets.redacted(fresh.error()));
   require(status / 100 == 2, "a success is a 2xx");
   check_token(fresh->credential, body);
 }
@@ -117,7 +117,7 @@ void check_signing_request(int status, std::string_view body, const CallContext&
   bootstrap::CertificateSigning signing(options, store, call.clock.now());
   const Result<Issued> fresh = signing.obtain(cluster, call);
   require(ERR_peek_error() == 0, "no error is left for others to find");
-  if (!fresh) return check_error(call.outcome->secrets.cleaned(fresh.error()));
+  if (!fresh) return check_error(call.outcome->secrets.redacted(fresh.error()));
   require(fresh->credential.client_key.reveal() == kIssuedKey, "our key");
   require(fresh->credential.expires_at > kNow, "a certificate that has not expired");
   const nlohmann::json reply = nlohmann::json::parse(body, nullptr, false);

@@ -24,7 +24,7 @@ void check(std::string_view input) {
   const std::string_view code = azure::aadsts_code(halves[1]);
   require(std::all_of(code.begin(), code.end(), is_digit), "digits");
   if (!failure) return;
-  failure = secrets.cleaned(*std::move(failure));
+  failure = secrets.redacted(*std::move(failure));
   require(failure->is_transient == (failure->kind == Error::Kind::unavailable),
           "what is unavailable may pass");
   require(failure->is_transient || failure->kind == Error::Kind::no_credential,

@@ -30,7 +30,7 @@ azure::ManagedReplyRules rules_of(ManagedEndpoint::Kind kind) {
 void check_error(const Error& made) {
   KnownSecrets secrets;
   secrets.add(SecretString(kPassword));
-  const Error error = secrets.cleaned(made);
+  const Error error = secrets.redacted(made);
   std::string text = error.message + "\n" + error.hint;
   for (const std::string& doing : error.context) text += "\n" + doing;
   require(error.is_transient == (error.kind == Error::Kind::unavailable),

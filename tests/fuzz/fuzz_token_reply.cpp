@@ -42,7 +42,7 @@ void check_reply(int status, const std::string& body, ReplyToken token) {
   KnownSecrets secrets;
   secrets.add(SecretString(kSent));
   const Result<TokenReply> reply =
-      secrets.cleaned(parse_token_reply({.status = status, .body = SecretString(body)}, rules));
+      secrets.redacted(parse_token_reply({.status = status, .body = SecretString(body)}, rules));
   if (reply) {
     require(status == 200, "a success is a 200");
     check_token(*reply, body, token == ReplyToken::id_token ? "id_token" : "access_token");

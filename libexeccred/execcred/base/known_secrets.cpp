@@ -95,7 +95,7 @@ void KnownSecrets::add(const SecretTexts& secrets) {
   for (const SecretString& secret : secrets) add(secret);
 }
 
-std::string KnownSecrets::hidden_in(std::string_view text) const {
+std::string KnownSecrets::redacted(std::string_view text) const {
   std::vector<bool> marked(text.size());
   for (const SecretString& secret : secrets_) {
     const std::string_view plain = secret.reveal();
@@ -114,10 +114,10 @@ std::string KnownSecrets::hidden_in(std::string_view text) const {
   return without_marked(text, marked);
 }
 
-Error KnownSecrets::cleaned(Error error) const {
-  error.message = hidden_in(error.message);
-  error.hint = hidden_in(error.hint);
-  for (std::string& doing : error.context) doing = hidden_in(doing);
+Error KnownSecrets::redacted(Error error) const {
+  error.message = redacted(error.message);
+  error.hint = redacted(error.hint);
+  for (std::string& doing : error.context) doing = redacted(doing);
   return error;
 }
 

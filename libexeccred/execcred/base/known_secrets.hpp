@@ -2,7 +2,8 @@
 // Secrets that no message may show, and messages without them.
 //
 // A server may repeat what it was sent in any part of its reply. So no reader of a reply has to
-// remember what to hide: the sender records it, and each error is cleaned where it leaves the call.
+// remember what to hide: the sender records it, and each error is redacted where it leaves the
+// call.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -26,13 +27,13 @@ class KnownSecrets {
   // it has less than four characters. If it has lower-case letters, "-" and "_" alone, it may be an
   // ordinary word: it must have eight characters then, and stand alone. The time is linear in the
   // lengths of the text and the secrets.
-  std::string hidden_in(std::string_view text) const;
+  std::string redacted(std::string_view text) const;
 
   // The error with such a message, context and hint.
-  Error cleaned(Error error) const;
+  Error redacted(Error error) const;
   template <class T>
-  Result<T> cleaned(Result<T> result) const {
-    if (!result) return cleaned(std::move(result).error());
+  Result<T> redacted(Result<T> result) const {
+    if (!result) return redacted(std::move(result).error());
     return result;
   }
 

@@ -287,7 +287,7 @@ std::string redacted_url(std::string_view text) {
   return in_quotes(head + "…" + std::string(text.substr(std::min(at, text.size()))));
 }
 
-std::string without_url_secrets(std::string_view text) {
+std::string redacted_urls(std::string_view text) {
   if (text.find("://") == std::string_view::npos) return std::string(text);
   const std::string quoted = redacted_url(text);
   if (quoted == in_quotes(text)) return std::string(text);

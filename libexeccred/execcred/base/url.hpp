@@ -97,6 +97,6 @@ std::string origin_of(const Url& url);
 std::string redacted_url(std::string_view text);
 
 // The same without quotes, for a text that may be a URL. A text without "://" stays as it is.
-std::string without_url_secrets(std::string_view text);
+std::string redacted_urls(std::string_view text);
 
 }  // namespace execcred

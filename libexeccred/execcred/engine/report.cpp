@@ -45,7 +45,7 @@ std::string Item::full_name() const { return name_space.empty() ? name : name_sp
 void Item::keep_secret(const SecretString& secret) { secrets_.add(secret); }
 
 std::string Item::shown(std::string_view text) const {
-  return shown_text(secrets_.hidden_in(text), kMaxText);
+  return shown_text(secrets_.redacted(text), kMaxText);
 }
 
 void Item::set(StepId id, Verdict verdict, std::string_view cause, std::string_view message,

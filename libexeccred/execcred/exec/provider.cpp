@@ -106,7 +106,7 @@ namespace {
 // Asks as the plan does. The error shows nothing that the call sent, wherever it was made: a server
 // may have repeated it.
 Result<Issued> ask(const Plan& plan, CallContext& call) {
-  return call.outcome->secrets.cleaned(plan.ask(call));
+  return call.outcome->secrets.redacted(plan.ask(call));
 }
 
 Result<Credential> obtain(const Plan& plan, const Inputs& inputs, const CallContext& run) {

@@ -152,7 +152,7 @@ Error not_used(const Option& option, const OptionUse& use, std::string_view valu
 }  // namespace
 
 std::string shown_value(const Option& option, const std::string& text) {
-  if (option.value_name != "URL") return without_url_secrets(text);
+  if (option.value_name != "URL") return redacted_urls(text);
   const std::string quoted = redacted_url(text);
   return quoted.substr(1, quoted.size() - 2);
 }

@@ -82,7 +82,7 @@ Attempt try_once(HttpClient& client, HttpRequest& request, CallContext& call,
   note(request, reply, call);
   if (!reply) return failed(std::move(reply).error());
   Verdict verdict = policy.judge(request, *reply);
-  if (verdict.error) verdict.error = call.outcome->secrets.cleaned(*std::move(verdict.error));
+  if (verdict.error) verdict.error = call.outcome->secrets.redacted(*std::move(verdict.error));
   const bool is_spent = request.is_spent_by_sending;
   Attempt attempt = {.result = Error(),
                      .may_pass = verdict.next == Verdict::Next::retry && !is_spent,

@@ -107,7 +107,7 @@ ChangeOutcome change(HubClient& hub, HubChange change) {
   ChangeOutcome outcome =
       reply ? outcome_of(*reply, change, hub.hub()) : outcome_of(std::move(reply).error());
   if (outcome.kind == Kind::done) return outcome;
-  outcome.error = hub.cleaned(std::move(outcome.error));
+  outcome.error = hub.redacted(std::move(outcome.error));
   outcome.error.context.push_back(doing(change, hub.hub()));
   return outcome;
 }

@@ -158,18 +158,18 @@ class HubClient {
 
   // Sends a request to the hub with the identity of this client, and returns any reply. `target` is
   // the URL's path and query. Fails as send_with_retries() does. An error that the caller makes of
-  // the reply passes through cleaned().
+  // the reply passes through redacted().
   Result<HttpResponse> exchange(const std::string& target, HttpRequest request,
                                 const RetryPolicy& policy);
-  // The error without what this client sent. All errors of this class are cleaned.
-  Error cleaned(Error error) const { return call_.outcome->secrets.cleaned(std::move(error)); }
+  // The error without what this client sent. All errors of this class are redacted.
+  Error redacted(Error error) const { return call_.outcome->secrets.redacted(std::move(error)); }
   // The retry policy of this client.
   const RetryPolicy& retries() const { return retries_; }
 
  private:
   template <class T>
   Result<T> in_context(Result<T> answer, std::string doing) const {
-    return call_.outcome->secrets.cleaned(std::move(answer)).context(std::move(doing));
+    return call_.outcome->secrets.redacted(std::move(answer)).context(std::move(doing));
   }
 
   struct Page;

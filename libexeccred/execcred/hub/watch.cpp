@@ -190,7 +190,7 @@ void HubWatch::Session::set_failed(const Error& error) {
     WatchState& state = watch_.state_;
     if (state.is_in_sync || !state.error) state.out_of_sync_since = steady_clock::now();
     state.is_in_sync = false;
-    state.error = watch_.hub_.cleaned(error);
+    state.error = watch_.hub_.redacted(error);
     return true;
   });
 }

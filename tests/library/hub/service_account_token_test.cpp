@@ -222,7 +222,7 @@ TEST_CASE("service account token: an error about the reply is cleaned of the tok
     const Result<ServiceAccountToken> token = request_service_account_token(
         client, {.name_space = "fleet", .name = "default", .audiences = {std::string(kAudience)}});
     REQUIRE_FALSE(token);
-    const std::string shown = full_text(client.cleaned(token.error()));
+    const std::string shown = full_text(client.redacted(token.error()));
     CHECK(contains(shown, "***"));
     CHECK_FALSE(contains(shown, sent));
   }

@@ -130,7 +130,7 @@ TEST_CASE("token error: no part of a secret that was sent is shown, nor any JWT"
   }
   const auto told = [&secrets](const std::string& description) {
     return secrets
-        .cleaned(parse_token_reply(
+        .redacted(parse_token_reply(
             {.status = 400, .body = SecretString(error_body("invalid_grant", description))},
             rules()))
         .error()
@@ -155,7 +155,7 @@ TEST_CASE("token error: a secret in token_type or Content-Type is not shown") {
   KnownSecrets secrets;
   secrets.add(SecretString("opaque-subject-token"));
   const auto read = [&secrets](HttpResponse reply) {
-    return secrets.cleaned(parse_token_reply(reply, rules()));
+    return secrets.redacted(parse_token_reply(reply, rules()));
   };
   const std::string type = R"({"access_token":"t","token_type":"my opaque-subject-token"})";
   check_fails(read({.status = 200, .body = SecretString(type)}), Kind::no_credential,

@@ -100,7 +100,7 @@ TEST_CASE("token error: an error from WWW-Authenticate shows no token and is pri
       "the-subject-token and " +
       sent + "\x1b[31m\"";
   const Result<TokenReply> reply =
-      secrets.cleaned(parse_token_reply(refusal(401, "", {challenge}), rules()));
+      secrets.redacted(parse_token_reply(refusal(401, "", {challenge}), rules()));
   check_fails(reply, Kind::no_credential, "'invalid_token': got *** and ***");
   CHECK_FALSE(contains(full_text(reply.error()), "the-subject-token"));
   CHECK_FALSE(contains(full_text(reply.error()), sent));
