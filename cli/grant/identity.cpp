@@ -4,7 +4,10 @@
 #include "declared_options.hpp"
 #include "doctor/authentication_config.hpp"
 #include "lint/options.hpp"
+#include "lint/secrets.hpp"
 
+#include <aws/eks_token.hpp>
+#include <azure/options.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/inner_program.hpp>
@@ -18,13 +21,9 @@
 namespace execcred::grant {
 namespace {
 
-constexpr std::string_view kEksToken = "k8s-aws-v1.";
-constexpr std::string_view kGoogleToken = "ya29.";
 constexpr std::string_view kGoogleProgram = "execcred-google";
 constexpr std::string_view kLegacyIssuer = "kubernetes/serviceaccount";
 constexpr std::string_view kDefaultIssuer = "https://kubernetes.default.svc";
-// The application of Azure Kubernetes Service, the same in every tenant and cloud.
-constexpr std::string_view kAksApplication = "6dae42f8-4368-4678-94ff-3960e28e3630";
 constexpr std::string_view kAksPrefix = "aks:jwt:";
 constexpr std::array<std::string_view, 5> kEntraHosts = {
     "sts.windows.net", "login.microsoftonline.com", "login.microsoftonline.us",
@@ -120,7 +119,7 @@ Status check_issuer(const UnverifiedClaims& claims, Platform platform) {
   if (platform == Platform::aks && is_entra(claims.issuer)) {
     return unknown(
         "AKS takes tokens of Entra for its own application alone",
-        "request the token for " + std::string(kAksApplication) + ", as execcred-azure does");
+        "request the token for " + std::string(azure::kAksServerId) + ", as execcred-azure does");
   }
   return {};
 }
@@ -149,8 +148,8 @@ Result<Identity> foreign(const UnverifiedClaims& claims, const json::Value& payl
 
 bool is_for_aks(const UnverifiedClaims& claims) {
   return is_entra(claims.issuer) &&
-         (contains(claims.audiences, kAksApplication) ||
-          contains(claims.audiences, "spn:" + std::string(kAksApplication)));
+         (contains(claims.audiences, azure::kAksServerId) ||
+          contains(claims.audiences, "spn:" + std::string(azure::kAksServerId)));
 }
 
 Result<Identity> of_aks(const json::Value& payload) {
@@ -306,8 +305,8 @@ Result<Origin> origin_of(const Access& access, const Environment& environment) {
 Evidence evidence_of(const engine::CredentialFacts& facts, const SecretString& token,
                      const Origin& origin) {
   return {.facts = facts,
-          .is_eks_token = token.reveal().starts_with(kEksToken),
-          .is_google_token = token.reveal().starts_with(kGoogleToken) ||
+          .is_eks_token = token.reveal().starts_with(aws::kEksTokenStart),
+          .is_google_token = token.reveal().starts_with(lint::kGoogleTokenStart) ||
                              origin.program == kGoogleProgram ||
                              origin.program == "gke-gcloud-auth-plugin"};
 }

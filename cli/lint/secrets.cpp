@@ -3,6 +3,7 @@
 
 #include "options.hpp"
 
+#include <aws/eks_token.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/json/json.hpp>
@@ -54,8 +55,8 @@ struct KnownToken {
   std::string_view start;
   std::string_view name;
 };
-constexpr std::array<KnownToken, 5> kKnownTokens = {{{"k8s-aws-v1.", "a token for EKS"},
-                                                     {"ya29.", "a Google access token"},
+constexpr std::array<KnownToken, 5> kKnownTokens = {{{aws::kEksTokenStart, "a token for EKS"},
+                                                     {kGoogleTokenStart, "a Google access token"},
                                                      {"sha256~", "an OpenShift token"},
                                                      {"ghp_", "a GitHub token"},
                                                      {"github_pat_", "a GitHub token"}}};

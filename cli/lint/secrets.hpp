@@ -17,6 +17,9 @@
 
 namespace execcred::lint {
 
+// An access token of Google Cloud.
+inline constexpr std::string_view kGoogleTokenStart = "ya29.";
+
 // The strings of a JSON array; empty for any other text.
 std::vector<std::string> texts_of_array(const std::string& text);
 

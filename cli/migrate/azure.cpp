@@ -4,6 +4,7 @@
 // not carried over.
 #include "peers.hpp"
 
+#include <azure/options.hpp>
 #include <execcred/base/text.hpp>
 
 #include <algorithm>
@@ -17,8 +18,6 @@ constexpr std::string_view kLogin = "only for interactive logins";
 constexpr std::string_view kOwnCache = "execcred-azure keeps a cache of its own (--cache-dir)";
 constexpr std::string_view kManaged = "a managed identity does not use it";
 constexpr std::string_view kNoProof = "execcred-azure gives bearer tokens only";
-// The application ID of Azure Kubernetes Service, which is the same in every tenant.
-constexpr std::string_view kAksServer = "6dae42f8-4368-4678-94ff-3960e28e3630";
 
 constexpr std::array kFlags = std::to_array<Rule>({
     ask("login").as_short('l'),
@@ -272,7 +271,7 @@ void finish_argo(Migration& migration) {
                     migration.variable("AAD_ENVIRONMENT_NAME"));
   const std::string server = migration.variable("AAD_SERVER_APPLICATION_ID");
   if (server.empty()) {
-    migration.add("--server-id", kAksServer, "the default of argocd-k8s-auth");
+    migration.add("--server-id", azure::kAksServerId, "the default of argocd-k8s-auth");
   } else {
     migration.keep(variable_subject("AAD_SERVER_APPLICATION_ID"), "--server-id", server);
   }

@@ -3,6 +3,8 @@
 // GoogleCloudPlatform/gke-fleet-management, which takes no flags.
 #include "peers.hpp"
 
+#include <google/options.hpp>
+
 #include <array>
 #include <string>
 
@@ -35,14 +37,14 @@ constexpr std::array kArgoFlags =
 
 constexpr std::array kVariables = std::to_array<Rule>({
     keep("GOOGLE_APPLICATION_CREDENTIALS"),
-    keep("GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"),
+    keep(google::kExecutablesVariable),
     keep("GCE_METADATA_HOST"),
     keep("SSL_CERT_FILE", "--ca-file"),
 });
 
 constexpr std::array kGcloudVariables = std::to_array<Rule>({
     keep("GOOGLE_APPLICATION_CREDENTIALS"),
-    keep("GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"),
+    keep(google::kExecutablesVariable),
     keep("GCE_METADATA_HOST"),
     keep("SSL_CERT_FILE", "--ca-file"),
     keep("CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT", "--impersonate-service-account"),

@@ -13,7 +13,6 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::string_view kPrefix = "k8s-aws-v1.";
 constexpr std::size_t kMaxToken = 4096;
 // The value is a convention; the authenticator checks the date instead.
 constexpr seconds kExpires(60);
@@ -36,7 +35,7 @@ Result<Credential> sign_eks_token(const TokenTarget& target, const AwsCredential
       .headers = {{"x-k8s-aws-id", target.cluster_id}}};
   const SecretString url =
       presign_aws_request(request, credentials, {.region = target.region}, now, kExpires);
-  Credential credential{.token = SecretString(kPrefix), .expires_at = now + kLifetime};
+  Credential credential{.token = SecretString(kEksTokenStart), .expires_at = now + kLifetime};
   credential.token.append(encode_base64url(url.reveal()).reveal());
   if (credentials.expires_at) {
     credential.expires_at = std::min(*credential.expires_at, *credentials.expires_at);

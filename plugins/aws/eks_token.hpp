@@ -11,8 +11,11 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 namespace execcred::aws {
+
+inline constexpr std::string_view kEksTokenStart = "k8s-aws-v1.";
 
 // The lifetime that is claimed for a token, if its session does not expire sooner. The
 // authenticator accepts the request for 15 minutes.

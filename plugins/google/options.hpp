@@ -10,9 +10,14 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace execcred::google {
+
+// An executable is run for a subject token only if this variable is "1", as by Google's libraries.
+inline constexpr std::string_view kExecutablesVariable =
+    "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES";
 
 inline constexpr const char* kCredentialsOption = "credentials-file";
 inline constexpr const char* kProviderOption = "workload-identity-provider";

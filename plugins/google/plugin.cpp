@@ -25,8 +25,6 @@
 namespace execcred::google {
 namespace {
 
-constexpr std::string_view kExecutables = "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES";
-
 // The scopes that GKE needs: the account's rights, and its e-mail address for RBAC.
 const std::vector<std::string>& default_scopes() {
   static const std::vector<std::string> kScopes = {
@@ -68,11 +66,11 @@ class Google final : public Provider {
 
   std::vector<Finding> check(const Settings& /*settings*/,
                              const Environment& environment) const override {
-    if (environment.get(kExecutables) != "1") return {};
+    if (environment.get(kExecutablesVariable) != "1") return {};
     return {{.severity = Finding::Severity::info,
              .error = {.message = "is 1: the credentials file may name a program, which is run",
                        .hint = "keep it only if nobody else writes the credentials file"},
-             .variable = kExecutables}};
+             .variable = kExecutablesVariable}};
   }
 
   Result<Plan> plan(const Settings& settings, Inputs& inputs) const override {

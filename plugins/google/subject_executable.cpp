@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
 #include "subject.hpp"
 
 #include <execcred/base/known_secrets.hpp>
@@ -21,7 +22,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::string_view kAllowed = "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES";
 constexpr std::string_view kPrefix = "GOOGLE_EXTERNAL_ACCOUNT_";
 constexpr std::string_view kTokenTypes = "urn:ietf:params:oauth:token-type:";
 constexpr std::string_view kIdToken = "id_token";
@@ -162,9 +162,9 @@ Result<ExecutableReply> parse_executable_reply(std::string_view text, TimePoint 
 
 Result<SecretString> run_executable(const ExecutableSource& source, const ExternalAccount& account,
                                     const CallContext& call) {
-  if (call.environment.get(kAllowed) != "1") {
+  if (call.environment.get(kExecutablesVariable) != "1") {
     return Error::configuration("the credentials file names a program to run, which is not allowed",
-                                "if that is meant: " + std::string(kAllowed) + "=1");
+                                "if that is meant: " + std::string(kExecutablesVariable) + "=1");
   }
   SecretString stored = TRY(
       read_output_file(source, call).context("reading " + in_quotes(source.output_file.native())));
