@@ -8,6 +8,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/kube/kubeconfig_writer.hpp>
+#include <execcred/kube/profile_hint.hpp>
 #include <execcred/kube/stored_secret.hpp>
 #include <execcred/yaml/yaml_write.hpp>
 
@@ -46,8 +47,7 @@ Result<std::string> cluster_name(const ClusterProfile& profile, const Access& ac
   const Value* configured = access.cluster.config.find("clusterName");
   if (configured != nullptr && !configured->is_null()) {
     if (configured->string() == nullptr) {
-      return unusable(access, "spec.cluster.config.clusterName is no string",
-                      "the author of the ClusterProfile must correct it");
+      return unusable(access, "spec.cluster.config.clusterName is no string", kMendProfile);
     }
     name = *configured->string();
   }

@@ -15,6 +15,7 @@
 #include <execcred/base/shell_words.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/kube/profile_hint.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/file_write.hpp>
 
@@ -106,8 +107,7 @@ class Init final : public Command {
       outcome.notes += std::string(kProgram) + ": " + remark + "\n";
     }
     for (const std::string& problem : fleet.problems()) {
-      outcome.problems.push_back(
-          Error::no_credential(problem, "the author of the ClusterProfile must correct it"));
+      outcome.problems.push_back(Error::no_credential(problem, kMendProfile));
       outcome.exit_code = 1;
     }
     for (const std::string& provider : fleet.unknown()) {

@@ -10,6 +10,7 @@
 #include <execcred/json/json_reader.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/label_selector.hpp>
+#include <execcred/kube/profile_hint.hpp>
 
 #include <algorithm>
 #include <initializer_list>
@@ -24,9 +25,10 @@ namespace {
 
 using json::ObjectReader;
 
-constexpr std::string_view kFormat =
-    "the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2; the author of the "
-    "object must correct it";
+std::string_view format_hint() {
+  static const std::string kHint = profile_format_hint(false);
+  return kHint;
+}
 
 // The version of the document's apiVersion. The items of a ClusterProfileList may have no
 // apiVersion; then the version is `version_of_list`.
@@ -34,13 +36,13 @@ ProfileVersion check_version(const Scope& scope, const ObjectReader& document, P
                              ProfileVersion version_of_list) {
   const Result<std::optional<std::string>> text = document.optional_string("apiVersion");
   if (!text) {
-    scope.add(Severity::error, text.error(), {}, kFormat);
+    scope.add(Severity::error, text.error(), {}, format_hint());
   } else if (!*text && source == ProfileOf::document) {
-    scope.error("apiVersion", "is missing", kFormat);
+    scope.error("apiVersion", "is missing", format_hint());
   } else if (*text) {
     const Result<ProfileVersion> version = parse_profile_version(**text);
     if (version) return *version;
-    scope.add(Severity::error, version.error(), {}, kFormat);
+    scope.add(Severity::error, version.error(), {}, format_hint());
   }
   return version_of_list;
 }
@@ -63,24 +65,25 @@ void check_reader(const Scope& scope, const std::string& name_space) {
 std::string check_names(const Scope& scope, const ObjectReader& document) {
   const Result<ObjectReader> metadata = document.required_object("metadata");
   if (!metadata) {
-    scope.add(Severity::error, metadata.error(), {}, kFormat);
+    scope.add(Severity::error, metadata.error(), {}, format_hint());
     return {};
   }
   const Result<std::string> name = metadata->required_string("name");
   if (!name) {
-    scope.add(Severity::error, name.error(), {}, kFormat);
+    scope.add(Severity::error, name.error(), {}, format_hint());
   } else if (!is_dns1123_subdomain(*name)) {
-    scope.error("metadata.name", "is " + in_quotes(*name) + ", no DNS-1123 subdomain", kFormat);
+    scope.error("metadata.name", "is " + in_quotes(*name) + ", no DNS-1123 subdomain",
+                format_hint());
   }
   const Result<std::optional<std::string>> name_space = metadata->optional_string("namespace");
   if (!name_space) {
-    scope.add(Severity::error, name_space.error(), {}, kFormat);
+    scope.add(Severity::error, name_space.error(), {}, format_hint());
     return {};
   }
   const std::string namespace_text = name_space->value_or("");
   if (!namespace_text.empty() && !is_dns1123_label(namespace_text)) {
     scope.error("metadata.namespace", "is " + in_quotes(namespace_text) + ", no DNS-1123 label",
-                kFormat);
+                format_hint());
   }
   check_reader(scope, namespace_text);
   if (!name) return {};
@@ -149,7 +152,7 @@ void check_length(const Scope& scope, const ObjectReader& object, std::string_vi
   scope.error(object.path_of(field),
               "has " + std::to_string(value->string()->size()) + " bytes, and v1alpha2 allows " +
                   std::to_string(most),
-              kFormat);
+              format_hint());
 }
 
 // Checks the CRD's limits for the lengths of names. The length of a URL is limited in every
@@ -166,10 +169,10 @@ void check_provider(const Scope& scope, const ObjectReader& entry, ProfileVersio
                     std::set<std::string>& names) {
   const Result<std::string> name = entry.required_string("name");
   if (!name) {
-    scope.add(Severity::error, name.error(), entry.path(), kFormat);
+    scope.add(Severity::error, name.error(), entry.path(), format_hint());
   } else if (!names.insert(*name).second) {
     scope.error(entry.path_of("name"),
-                "is " + in_quotes(*name) + ", like that of an entry before it", kFormat);
+                "is " + in_quotes(*name) + ", like that of an entry before it", format_hint());
   }
   constexpr std::size_t kLongestName = 253;
   if (version == ProfileVersion::v1alpha2) check_length(scope, entry, "name", kLongestName);
@@ -179,7 +182,7 @@ void check_provider(const Scope& scope, const ObjectReader& entry, ProfileVersio
     if (version == ProfileVersion::v1alpha2) check_v1alpha2_cluster(scope, *cluster);
     if (name) note_input(scope, *name, *cluster);
   } else {
-    scope.add(Severity::error, cluster.error(), entry.path(), kFormat);
+    scope.add(Severity::error, cluster.error(), entry.path(), format_hint());
   }
 }
 
@@ -190,7 +193,7 @@ std::size_t check_providers(const Scope& scope, const ObjectReader& status, std:
   if (value == nullptr) return 0;
   const std::string path = status.path_of(field);
   if (value->array() == nullptr) {
-    scope.error(path, "must be an array, not " + std::string(value->kind()), kFormat);
+    scope.error(path, "must be an array, not " + std::string(value->kind()), format_hint());
     return 1;
   }
   constexpr std::size_t kMost = 64;
@@ -198,7 +201,7 @@ std::size_t check_providers(const Scope& scope, const ObjectReader& status, std:
     scope.error(path,
                 "has " + std::to_string(value->array()->size()) + " entries, and v1alpha2 allows " +
                     std::to_string(kMost),
-                kFormat);
+                format_hint());
   }
   std::set<std::string> names;
   for (std::size_t i = 0; i < value->array()->size(); ++i) {
@@ -206,7 +209,7 @@ std::size_t check_providers(const Scope& scope, const ObjectReader& status, std:
     if (entry) {
       check_provider(scope, *entry, version, names);
     } else {
-      scope.add(Severity::error, entry.error(), path, kFormat);
+      scope.add(Severity::error, entry.error(), path, format_hint());
     }
   }
   all_names.merge(names);
@@ -228,18 +231,18 @@ void check_entries(const Scope& scope, const ObjectReader& status, std::string_v
   if (entries == nullptr) return;
   const std::string path = status.path_of(list);
   if (entries->array() == nullptr) {
-    scope.error(path, "must be an array, not " + std::string(entries->kind()), kFormat);
+    scope.error(path, "must be an array, not " + std::string(entries->kind()), format_hint());
     return;
   }
   for (std::size_t i = 0; i < entries->array()->size(); ++i) {
     const Result<ObjectReader> entry = ObjectReader::open((*entries->array())[i], path + step(i));
     if (!entry) {
-      scope.add(Severity::error, entry.error(), path, kFormat);
+      scope.add(Severity::error, entry.error(), path, format_hint());
       continue;
     }
     for (const std::string_view text : texts) {
       const Result<std::optional<std::string>> value = entry->optional_string(text);
-      if (!value) scope.add(Severity::error, value.error(), path, kFormat);
+      if (!value) scope.add(Severity::error, value.error(), path, format_hint());
     }
   }
 }
@@ -247,7 +250,7 @@ void check_entries(const Scope& scope, const ObjectReader& status, std::string_v
 void check_status(const Scope& scope, const ObjectReader& document, ProfileVersion version) {
   const Result<std::optional<ObjectReader>> status = document.optional_object("status");
   if (!status) {
-    scope.add(Severity::error, status.error(), {}, kFormat);
+    scope.add(Severity::error, status.error(), {}, format_hint());
     return;
   }
   std::size_t providers = 0;
@@ -298,7 +301,7 @@ void check_cluster_profile(const Scope& outer, const ObjectReader& document, Pro
                   [](const Finding& finding) { return finding.severity == Severity::error; });
   // Another reason for which the commands would refuse the document.
   const Result<ClusterProfile> profile = parse_cluster_profile(document.value(), version);
-  if (!profile && !has_error) scope.add(Severity::error, profile.error(), {}, kFormat);
+  if (!profile && !has_error) scope.add(Severity::error, profile.error(), {}, format_hint());
   check_no_secrets(scope.as(rule::kSecret), document.value(), "", Severity::error);
 }
 

@@ -5,6 +5,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/kube/profile_hint.hpp>
 #include <execcred/kube/provider_mapping.hpp>
 #include <execcred/os/file.hpp>
 
@@ -13,8 +14,6 @@
 
 namespace execcred::engine {
 namespace {
-
-constexpr std::string_view kMendProfile = "the author of the ClusterProfile must correct it";
 
 // The path of the mapping's entry that the problem is about: "providers[3]". Empty if it is about
 // none.

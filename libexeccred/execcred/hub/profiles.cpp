@@ -5,6 +5,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/hub/hub.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/kube/profile_hint.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -175,9 +176,7 @@ Result<ClusterProfile> parse_profile_of_hub(const ListItem& item) {
       item.problem ? Result<ClusterProfile>(*item.problem) : parse_cluster_profile(item.object);
   return std::move(profile)
       .context("reading ClusterProfile " + in_quotes(full_name_of(item.object)) + " of the hub")
-      .hint(
-          "the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2, in YAML or "
-          "JSON; the writer of the object must correct it");
+      .hint(profile_format_hint(true));
 }
 
 Result<LoadedProfiles> list_cluster_profiles(const HubQuery& query,

@@ -7,6 +7,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/kube/profile_hint.hpp>
 #include <execcred/os/program_file.hpp>
 
 #include <algorithm>
@@ -17,8 +18,6 @@
 
 namespace execcred {
 namespace {
-
-constexpr const char* kMendProfile = "the author of the ClusterProfile must correct it";
 
 using json::ObjectReader;
 using json::Value;

@@ -4,6 +4,7 @@
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/kube/profile_hint.hpp>
 #include <execcred/yaml/yaml_write.hpp>
 
 #include <utility>
@@ -67,7 +68,7 @@ Status KubeconfigWriter::add(const Access& access) {
   if (looks_like_pem(pem) && !certificates) {
     return Error::configuration("the certificate-authority-data of ClusterProfile " +
                                     access.cluster_profile + " " + certificates.error().message,
-                                "the author of the ClusterProfile must correct it");
+                                kMendProfile);
   }
   if (!names_.insert(access.cluster_profile).second) {
     return Error::configuration("ClusterProfile " + access.cluster_profile + " is given twice");

@@ -3,6 +3,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/kube/profile_hint.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/manifest_walk.hpp>
 #include <execcred/yaml/documents.hpp>
@@ -55,11 +56,7 @@ void read_folder(const fs::path& folder, const ReceiveProfileOrError& receive,
 void read_profiles(std::string_view text, const std::string& source,
                    const ReceiveProfileOrError& receive) {
   for_each_cluster_profile(text, [&](Result<ClusterProfile> profile, const ProfileName& name) {
-    receive(std::move(profile)
-                .context("reading " + source)
-                .hint("the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2, "
-                      "in YAML or JSON; the author of the object must correct it"),
-            name);
+    receive(std::move(profile).context("reading " + source).hint(profile_format_hint(true)), name);
   });
 }
 
