@@ -4,6 +4,7 @@
 #include "argocd.hpp"
 #include "command.hpp"
 #include "lint/remote_secrets.hpp"
+#include "list_text.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -58,12 +59,6 @@ Result<std::string> cluster_name(const ClusterProfile& profile, const Access& ac
 
 std::string runs_it(std::string_view who, const std::string& commands) {
   return std::string(who) + " runs " + commands + ", which its image or a volume must hold";
-}
-
-Value object_of(const std::map<std::string, std::string>& texts) {
-  Value object((Object()));
-  for (const auto& [name, text] : texts) object.add(name, Value(text));
-  return object;
 }
 
 // Argo CD's execProviderConfig. Its env is an object, so the last of several variables with the

@@ -6,9 +6,9 @@
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/environment.hpp>
-#include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/engine/get_credential.hpp>
+#include <execcred/engine/report.hpp>
 
 #include <algorithm>
 #include <array>
@@ -52,10 +52,6 @@ void fail(const Error& error, FleetItem& item) {
   item.exit_code = exit_code(error.kind);
   item.error = shown_text(error.message, kLongestError);
   item.hint = shown_text(error.hint, kLongestError);
-}
-
-std::string time_text(TimePoint time) {
-  return format_rfc3339(std::chrono::floor<std::chrono::seconds>(time));
 }
 
 std::chrono::milliseconds milliseconds_of(Duration duration) {
@@ -119,7 +115,7 @@ std::string table(const std::vector<FleetItem>& items, bool is_wide, const Paint
     std::vector<Cell> row = {item->full_name(),
                              printable(item->provider),
                              {name_of(item->result), style_of(item->result)},
-                             item->expires ? time_text(*item->expires) : "",
+                             item->expires ? engine::text_of(*item->expires) : "",
                              has_run ? std::to_string(item->exit_code) : "",
                              has_run ? format_duration(milliseconds_of(item->duration)) : ""};
     if (is_wide) row.insert(row.end(), {printable(item->server), printable(item->command)});
@@ -136,7 +132,7 @@ Value value_of(const FleetItem& item) {
   add_text(object, "provider", item.provider);
   add_text(object, "server", item.server);
   object.add("result", Value(name_of(item.result)));
-  if (item.expires) object.add("expires", Value(time_text(*item.expires)));
+  if (item.expires) object.add("expires", Value(engine::text_of(*item.expires)));
   if (item.result != FleetResult::skipped) {
     object.add("exitCode", number_of(item.exit_code));
     object.add("durationMs", number_of(milliseconds_of(item.duration).count()));
@@ -148,9 +144,7 @@ Value value_of(const FleetItem& item) {
 
 }  // namespace
 
-std::string FleetItem::full_name() const {
-  return ProfileName{.name_space = name_space, .name = name}.full_name();
-}
+std::string FleetItem::full_name() const { return full_name_of(name_space, name); }
 
 FleetTarget fleet_target(const engine::Mapping& mapping, const ClusterProfile& profile,
                          const std::string& provider) {

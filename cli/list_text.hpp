@@ -12,6 +12,14 @@ namespace execcred::cli {
 // {"items": [...]}
 json::Value list_of(json::Array items);
 
+// {"NAME": "TEXT", ...}, of a map.
+template <class Texts>
+json::Value object_of(const Texts& texts) {
+  json::Value object((json::Object()));
+  for (const auto& [name, text] : texts) object.add(name, json::Value(text));
+  return object;
+}
+
 // Adds the text, unless it is empty.
 void add_text(json::Value& object, std::string_view name, std::string_view text);
 

@@ -30,10 +30,6 @@ Status read_hub(const HubOptions& options, std::string_view name,
   return read;
 }
 
-std::string full_name_of(std::string_view name_space, std::string_view name) {
-  return ProfileName{.name_space = std::string(name_space), .name = std::string(name)}.full_name();
-}
-
 }  // namespace
 
 NameChoice::NameChoice(const std::vector<std::string>& values) {

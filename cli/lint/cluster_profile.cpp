@@ -87,7 +87,7 @@ std::string check_names(const Scope& scope, const ObjectReader& document) {
   }
   check_reader(scope, namespace_text);
   if (!name) return {};
-  return namespace_text.empty() ? *name : namespace_text + "/" + *name;
+  return full_name_of(namespace_text, *name);
 }
 
 void check_unique(const Scope& scope, const std::string& full_name) {

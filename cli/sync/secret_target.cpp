@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secret_target.hpp"
 
+#include "list_text.hpp"
+
 #include <execcred/base/digest.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/pause.hpp>
@@ -48,12 +50,6 @@ Result<LabelSelector> selector_of(const std::string& instance) {
 
 std::optional<Mark> mark_of_object(const Value& object) {
   return mark_of(texts_of(object, "labels"), texts_of(object, "annotations"));
-}
-
-Value object_of(const Texts& texts) {
-  Value object((Object()));
-  for (const auto& [name, text] : texts) object.add(name, Value(text));
-  return object;
 }
 
 void set_member(Value& object, std::string_view name, Value value) {
@@ -108,8 +104,8 @@ void put_mark(const Mark& mark, const SecretForm* form, Value& object) {
     for (const auto& [name, text] : form->labels) labels[name] = text;
     for (const auto& [name, text] : form->annotations) annotations[name] = text;
   }
-  set_member(metadata_of(object), "labels", object_of(labels));
-  set_member(metadata_of(object), "annotations", object_of(annotations));
+  set_member(metadata_of(object), "labels", cli::object_of(labels));
+  set_member(metadata_of(object), "annotations", cli::object_of(annotations));
 }
 
 Value new_object(const Held& held, const SecretForm& form) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reply of STS; the input is "STATUS BODY". An accepted reply is a complete session with
 // an end. No message shows the token that was sent.
+#include "error_text.hpp"
 #include "fuzz.hpp"
 
 #include <aws/sts.hpp>
@@ -14,12 +15,6 @@ namespace execcred::fuzz {
 namespace {
 
 constexpr std::string_view kSent = "web-identity-that-was-sent";
-
-std::string told(const Error& error) {
-  std::string text = error.message + "\n" + error.hint;
-  for (const std::string& doing : error.context) text += "\n" + doing;
-  return text;
-}
 
 void check_session(const aws::RoleSession& session) {
   require(check_aws_credentials(session.credentials).has_value(), "credentials that can sign");

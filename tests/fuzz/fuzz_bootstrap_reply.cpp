@@ -3,6 +3,7 @@
 // CertificateSigningRequest. The input is "STATUS BODY", and every request gets this answer. An
 // accepted answer is a token of the requested account, or a certificate of the requested key. No
 // message shows the token that was sent.
+#include "error_text.hpp"
 #include "fuzz.hpp"
 #include "issued_for.hpp"
 
@@ -62,8 +63,7 @@ HubClient client(int status, std::string_view body, const CallContext& call) {
 }
 
 void check_error(const Error& error) {
-  std::string text = error.message + "\n" + error.hint;
-  for (const std::string& doing : error.context) text += "\n" + doing;
+  const std::string text = told(error);
   require(error.kind == Error::Kind::unavailable || error.kind == Error::Kind::no_credential,
           "the cluster is at fault");
   require(text.size() < 4000, "a short message");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reply of a managed identity endpoint; the input is "STATUS BODY". An accepted token is one
 // word, ends within a day and is of the requested identity. No message shows the sent password.
+#include "error_text.hpp"
 #include "fuzz.hpp"
 
 #include <execcred/base/known_secrets.hpp>
@@ -31,8 +32,7 @@ void check_error(const Error& made) {
   KnownSecrets secrets;
   secrets.add(SecretString(kPassword));
   const Error error = secrets.redacted(made);
-  std::string text = error.message + "\n" + error.hint;
-  for (const std::string& doing : error.context) text += "\n" + doing;
+  const std::string text = told(error);
   require(error.is_transient == (error.kind == Error::Kind::unavailable),
           "what is unavailable may pass");
   require(error.is_transient || error.kind == Error::Kind::no_credential,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reply of a token endpoint; the input is "STATUS BODY". An accepted token is one word that
 // ends within a day. No message shows the token that was sent.
+#include "error_text.hpp"
 #include "fuzz.hpp"
 
 #include <execcred/base/known_secrets.hpp>
@@ -15,12 +16,6 @@ namespace {
 
 constexpr TimePoint kNow = TimePoint(std::chrono::seconds(1'782'907'200));  // 2026-07-01
 constexpr std::string_view kSent = "subject-token-that-was-sent";
-
-std::string told(const Error& error) {
-  std::string text = error.message + "\n" + error.hint;
-  for (const std::string& doing : error.context) text += "\n" + doing;
-  return text;
-}
 
 void check_token(const TokenReply& reply, const std::string& body, const char* name) {
   const nlohmann::json theirs = nlohmann::json::parse(body, nullptr, false);

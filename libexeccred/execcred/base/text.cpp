@@ -139,6 +139,12 @@ bool is_dns1123_subdomain(std::string_view text) {
   return std::all_of(labels.begin(), labels.end(), is_label_of_any_size);
 }
 
+std::string full_name_of(std::string_view name_space, std::string_view name) {
+  std::string text(name_space);
+  if (!text.empty()) text.push_back('/');
+  return text.append(name);
+}
+
 std::string camel_case(std::string_view dashed) {
   std::string camel;
   bool upper = false;

@@ -55,6 +55,9 @@ std::string quoted_list(const std::vector<std::string>& texts,
 bool is_dns1123_label(std::string_view text);
 bool is_dns1123_subdomain(std::string_view text);
 
+// "NAMESPACE/NAME", or the name alone without a namespace.
+std::string full_name_of(std::string_view name_space, std::string_view name);
+
 // "allow-server" → "allowServer", the spelling of a flag in spec.cluster.config.
 std::string camel_case(std::string_view dashed);
 // "allow-server" → "EXECCRED_ALLOW_SERVER".

@@ -40,7 +40,7 @@ std::string_view name_of(Verdict verdict) {
 
 std::string_view name_of(StepId step) { return kStepNames[static_cast<std::size_t>(step)]; }
 
-std::string Item::full_name() const { return name_space.empty() ? name : name_space + "/" + name; }
+std::string Item::full_name() const { return full_name_of(name_space, name); }
 
 void Item::keep_secret(const SecretString& secret) { secrets_.add(secret); }
 

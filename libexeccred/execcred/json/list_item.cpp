@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/json/list_item.hpp>
 
+#include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/json/json_scan.hpp>
@@ -57,9 +58,8 @@ ListItem parse_item(std::string_view text, std::size_t max_bytes) {
 std::string full_name_of(const Value& object) {
   const Value* const metadata = object.find("metadata");
   if (metadata == nullptr) return {};
-  const std::string name_space = json::text_or_empty(*metadata, "namespace");
-  const std::string name = json::text_or_empty(*metadata, "name");
-  return name_space.empty() ? name : name_space + "/" + name;
+  return full_name_of(json::text_or_empty(*metadata, "namespace"),
+                      json::text_or_empty(*metadata, "name"));
 }
 
 Result<Envelope> open_envelope(std::string_view text, std::string_view member) {

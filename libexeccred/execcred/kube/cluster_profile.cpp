@@ -250,13 +250,9 @@ bool is_kind_of_sveltos(std::string_view api_version) {
   return api_version.starts_with("config.projectsveltos.io/");
 }
 
-std::string ProfileName::full_name() const {
-  return name_space.empty() ? name : name_space + "/" + name;
-}
+std::string ProfileName::full_name() const { return full_name_of(name_space, name); }
 
-std::string ClusterProfile::full_name() const {
-  return ProfileName{.name_space = name_space, .name = name}.full_name();
-}
+std::string ClusterProfile::full_name() const { return full_name_of(name_space, name); }
 
 Result<ClusterProfile> parse_cluster_profile(const Value& document, ProfileVersion version) {
   ClusterProfile profile;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub_fixture.hpp"
+#include "support/jwt.hpp"
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/base/encoding.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/hub/service_account_token.hpp>
@@ -28,11 +28,6 @@ Result<ServiceAccountToken> ask(const HubFixture& hub, std::string_view name = "
   return request_service_account_token(
       client,
       {.name_space = name_space, .name = std::string(name), .audiences = {std::string(audience)}});
-}
-
-std::string jwt(const std::string& claims) {
-  return std::string(encode_base64url(R"({"alg":"RS256"})").reveal()) + "." +
-         std::string(encode_base64url(claims).reveal()) + ".c2ln";
 }
 
 const std::string kGoodClaims = R"({"aud":["https://idp.example.com"],"exp":1782907200})";

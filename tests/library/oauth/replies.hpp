@@ -2,10 +2,10 @@
 // What tests of token replies share.
 #pragma once
 
+#include "support/jwt.hpp"
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/base/encoding.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/oauth/token_reply.hpp>
 
@@ -27,11 +27,6 @@ inline Result<TokenReply> read_status(int status, const std::string& body) {
 inline Result<TokenReply> read(const std::string& body,
                                ReplyToken token = ReplyToken::access_token) {
   return parse_token_reply({.status = 200, .body = SecretString(body)}, rules(token));
-}
-
-inline std::string jwt(std::string_view claims) {
-  return std::string(encode_base64url(R"({"alg":"RS256"})").reveal()) + "." +
-         std::string(encode_base64url(claims).reveal()) + ".c2ln";
 }
 
 inline std::string jwt_ending(TimePoint end) {
