@@ -6,7 +6,6 @@
 #include "catalogue.hpp"
 
 #include <execcred/base/cause.hpp>
-#include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/kube/provider_mapping.hpp>

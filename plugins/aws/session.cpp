@@ -14,7 +14,6 @@
 #include <execcred/exec/inner_program.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/http/http.hpp>
-#include <execcred/os/deadline.hpp>
 
 #include <utility>
 

@@ -11,7 +11,6 @@
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/http/http.hpp>
-#include <execcred/oauth/failure.hpp>
 #include <execcred/oauth/token_post.hpp>
 #include <execcred/os/deadline.hpp>
 

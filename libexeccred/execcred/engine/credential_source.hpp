@@ -12,11 +12,11 @@
 #pragma once
 
 #include <execcred/base/clock.hpp>
+#include <execcred/base/credential.hpp>
 #include <execcred/base/duration.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/engine/get_credential.hpp>
-#include <execcred/exec/exec_credential.hpp>
 
 #include <chrono>
 #include <memory>

@@ -5,7 +5,6 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/jwt.hpp>
-#include <execcred/os/deadline.hpp>
 #include <execcred/spiffe/spiffe_id.hpp>
 
 #include <algorithm>

@@ -3,8 +3,6 @@
 #include "fixture.hpp"
 #include "hostile_files.hpp"
 
-#include <execcred/cache/listing.hpp>
-
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/resource.h>

@@ -4,7 +4,6 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/base/rfc3339.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/hub/service_account_token.hpp>
 

@@ -5,7 +5,6 @@
 
 #include <execcred/cache/entry.hpp>
 #include <execcred/cache/key.hpp>
-#include <execcred/cache/tidy.hpp>
 #include <execcred/oauth/discovery.hpp>
 
 #include <doctest/doctest.h>

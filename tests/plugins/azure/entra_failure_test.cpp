@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <execcred/base/form.hpp>
-
 #include <azure/entra_failure.hpp>
 
 namespace execcred::test {
