@@ -86,7 +86,3 @@ else()
     target_link_options(execcred_binary INTERFACE -static-libstdc++ -static-libgcc)
   endif()
 endif()
-
-foreach(execcred_interface execcred_warnings execcred_hardening execcred_binary)
-  set_target_properties(${execcred_interface} PROPERTIES EXPORT_NAME ${execcred_interface})
-endforeach()

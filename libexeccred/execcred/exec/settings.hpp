@@ -115,8 +115,6 @@ class Settings {
   std::string show() const;
 
  private:
-  struct Occurrence;
-
   Status take_argument(const std::vector<std::string>& arguments, std::size_t& index);
   Status add_value(const Option& option, std::string value);
   Status take_variable(const Option& option, const std::string& name, std::string_view value);
