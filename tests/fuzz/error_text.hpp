@@ -8,7 +8,7 @@
 
 namespace execcred::fuzz {
 
-inline std::string told(const Error& error) {
+inline std::string text_of(const Error& error) {
   std::string text = error.message + "\n" + error.hint;
   for (const std::string& doing : error.context) text += "\n" + doing;
   return text;

@@ -42,7 +42,7 @@ void check_reply(int status, std::string_view body, const std::string& action) {
           "what is unavailable may pass");
   require(error.is_transient || error.kind == Error::Kind::no_credential,
           "the other side is at fault");
-  const std::string text = told(error);
+  const std::string text = text_of(error);
   require(text.size() < 2500, "a short message");
   require(text.find(kSent.substr(0, 12)) == std::string::npos, "nothing of what was sent");
 }

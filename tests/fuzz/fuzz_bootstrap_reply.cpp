@@ -63,7 +63,7 @@ HubClient client(int status, std::string_view body, const CallContext& call) {
 }
 
 void check_error(const Error& error) {
-  const std::string text = told(error);
+  const std::string text = text_of(error);
   require(error.kind == Error::Kind::unavailable || error.kind == Error::Kind::no_credential,
           "the cluster is at fault");
   require(text.size() < 4000, "a short message");

@@ -32,7 +32,7 @@ void check_error(const Error& made) {
   KnownSecrets secrets;
   secrets.add(SecretString(kPassword));
   const Error error = secrets.redacted(made);
-  const std::string text = told(error);
+  const std::string text = text_of(error);
   require(error.is_transient == (error.kind == Error::Kind::unavailable),
           "what is unavailable may pass");
   require(error.is_transient || error.kind == Error::Kind::no_credential,

@@ -43,7 +43,7 @@ void check_reply(int status, const std::string& body, ReplyToken token) {
     check_token(*reply, body, token == ReplyToken::id_token ? "id_token" : "access_token");
     return;
   }
-  const std::string text = told(reply.error());
+  const std::string text = text_of(reply.error());
   require(reply.error().is_transient == (reply.error().kind == Error::Kind::unavailable),
           "what is unavailable may pass");
   require(reply.error().is_transient || reply.error().kind == Error::Kind::no_credential,
