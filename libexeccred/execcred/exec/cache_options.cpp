@@ -24,9 +24,7 @@ void add(OptionSet& set, CacheOptions& options, bool* is_requested) {
   OptionBuilder directory =
       set.add("cache-dir", options.directory, "PATH", "Directory of the credential cache")
           .directory()
-          .default_text(
-              "execcred in XDG_RUNTIME_DIR, XDG_CACHE_HOME or ~/.cache, else "
-              "/dev/shm/execcred-UID");
+          .default_text("below XDG_RUNTIME_DIR, XDG_CACHE_HOME, ~/.cache or /dev/shm");
   if (is_requested != nullptr) directory.only_for("cache", kCacheRequested);
   if (is_requested == nullptr) {
     set.add("no-cache", options.no_cache, "Request a new credential in each run");
