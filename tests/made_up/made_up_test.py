@@ -191,7 +191,7 @@ def check_sources(generate, tree):
     for text in ("# execcred-made-up\n\nGives the client a token of a vault.\n",
                  "| `--vault=PATH` | `EXECCRED_VAULT` | Directory of the vault; required; ",
                  "| `--mood=MOOD` | `EXECCRED_MOOD`, `VAULT_MOOD` | ", "one of `calm`, `stormy`",
-                 "*profile* `shelf`, which may need `--allow-audience`", "**weakens a check**",
+                 "[*profile*](options.md#what-may-come-from-a-clusterprofile) `shelf`, which may need `--allow-audience`", "**weakens a check**",
                  "```sh\n# Print the token of a vault:\nexeccred-made-up --vault=/run/vault\n"):
         check(text in page, f"the page has {text!r}: {page}")
     (tree / missing[1]).write_text(page.replace("Directory of", "Folder of"), encoding="utf-8")
