@@ -30,8 +30,8 @@ struct Access {
 // The first provider of the mapping that the ClusterProfile lists, or the one named `provider`.
 // Fails with configuration (no such provider, a malformed cluster or extension, a policy that is
 // not allowed for execcred's plugins), or no_credential (the server is not https).
-// engine/target makes the same choice for a fleet. There, a cluster without a provider is one that a
-// rule refuses (Error::by_rule), and not a fault of the caller.
+// engine/target makes the same choice for a fleet. There, a cluster without a provider is one that
+// a rule refuses (Error::by_rule), and not a fault of the caller.
 Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfile& profile,
                               std::string_view provider = {});
 
