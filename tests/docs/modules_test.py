@@ -6,7 +6,8 @@
 The table of modules in ARCHITECTURE.md has the same links as the CMakeLists.txt of each module. No
 module links one that is below it in the table. The places in the table of home-made parts exist.
 A module, a plugin or a program includes headers of the modules that it links only. An installed
-header includes installed ones only.
+header includes installed ones only, names no other in a comment, and declares no type that only others define:
+a program outside of the repository could not use it.
 
 A plugin reads each file through Inputs, once. So it cannot use a file that the cache's key lacks, and a file
 that is replaced between the key and the request cannot give one identity's credential to another.
@@ -99,6 +100,18 @@ def foreign_senders(repository):
             [f"{file} sends no signal any more" for file in sorted(SENDERS - found)])
 
 
+def unusable_parts(texts):
+    """What the installed headers declare or name that no installed header has."""
+    whole = "\n".join(texts.values())
+    for header, text in sorted(texts.items()):
+        for name in re.findall(r"^(?:class|struct) (\w+);", text, re.MULTILINE):
+            if not re.search(rf"^(?:class|struct) (?:\[\[\w+\]\] )?{name}\b[^;{{]*{{", whole, re.MULTILINE):
+                yield f"{header} is installed, and declares {name}, which no installed header defines"
+        for other in re.findall(r"//.*?\b([\w/]+\.[ch]pp)\b", text):
+            if not any(one == other or one.endswith("/" + other) for one in texts):
+                yield f"{header} is installed, and names {other}, which is not"
+
+
 def main():
     repository = pathlib.Path(sys.argv[1])
     library = repository / "libexeccred" / "execcred"
@@ -120,6 +133,7 @@ def main():
                                      closure(["exec", *words(file.read_text(), "LINKS")], links))
     problems += forgotten_files(repository / "plugins")
     problems += foreign_senders(repository)
+    problems += unusable_parts({header: (library / header).read_text() for header in installed})
     for header in sorted(installed):
         problems += [f"{header} is installed, and includes {other}, which is not"
                      for other, _ in INCLUDE.findall((library / header).read_text())

@@ -31,7 +31,7 @@ struct Error {
   bool is_local = false;
   // A rule refuses what the ClusterProfile asks for: by_rule() and without_permission() set it.
   bool is_by_rule = false;
-  // An id of cause.hpp, with static storage duration. Empty: cause_of() derives it from the kind.
+  // An id of docs/causes.md, in static storage. Empty: cause_of() derives it from the kind.
   std::string_view cause = {};
 
   // Errors of a kind, for `return`.

@@ -53,7 +53,7 @@ class [[nodiscard]] Result {
     return std::move(*this);
   }
 
-  // Sets the cause, an id of cause.hpp, of an error that has none.
+  // Sets the cause, an id of docs/causes.md, of an error that has none.
   Result&& cause(std::string_view id) && {
     if (!has_value() && error().cause.empty()) error().cause = id;
     return std::move(*this);

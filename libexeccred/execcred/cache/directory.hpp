@@ -43,8 +43,8 @@ class CacheDirectory {
   std::optional<SecretString> read(const std::string& name, std::size_t max_bytes) const;
 
   // Replaces the file: readers see either the old content or the new. `ends_at` becomes the file's
-  // mtime, which tidy.hpp uses to find expired files. Fails (unavailable); no incomplete file
-  // remains then.
+  // mtime, by which cleaning (docs/cache.md) finds expired files. Fails (unavailable); no
+  // incomplete file remains then.
   Status write(const std::string& name, std::string_view content, TimePoint ends_at) const;
 
   enum class Marked { now, before, failed };

@@ -228,7 +228,7 @@ class OptionBuilder {
   // Values without placeholders must have this form. `form` must have static storage duration.
   OptionBuilder& form(const ValueForm& form) { return set(&Option::form, &form); }
   OptionBuilder& directory() { return set(&Option::is_directory, true); }
-  // In the option's value, {clusterName} and {server.host} are filled in (template.hpp).
+  // In the option's value, {clusterName} and {server.host} are filled in (docs/options.md).
   OptionBuilder& with_template() { return set(&Option::is_template, true); }
   // The option's value is a JSON array of strings: a program, which is run, and its arguments.
   OptionBuilder& command() { return set(&Option::is_command, true); }

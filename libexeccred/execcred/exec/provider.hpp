@@ -44,7 +44,7 @@ struct CredentialRequest {
   Duration max_age = {};     // --max-age
   const Settings* settings = nullptr;  // for messages
 
-  // Expands `text` (template.hpp). Errors name `option`.
+  // Expands `text` (docs/options.md). Errors name `option`.
   Result<std::string> expand(std::string_view option, std::string_view text) const;
   // As Settings::as_typed() does.
   std::string as_typed(std::string_view option) const;
